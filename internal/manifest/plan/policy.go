@@ -1,0 +1,29 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import "github.com/configbutler/gitops-reverser/internal/change"
+
+// Policy is what a GitTarget's spec asks for, as plain values.
+type Policy struct {
+	// SerializeNamespace: nil infers per document, true always writes metadata.namespace, false never (git-writer 4.8).
+	SerializeNamespace *bool
+	// SourceNamespaces are the namespaces of the source cluster that reach the folder; "*" stands for all.
+	SourceNamespaces []string
+	// Prune is the mode in force now. A replay uses the tighter of this and the decided one.
+	Prune PruneMode
+	// Suspended plans a preview: the report is complete, edits and decision are empty (git-writer 7.6, decision 65).
+	Suspended bool
+	// Sensitive reports whether a type is encrypted besides core Secrets, which always are; nil means no further type.
+	Sensitive func(change.Type) bool
+	// SOPSConfig is the .sops.yaml to bootstrap, with its marker comment as the first line; nil writes none.
+	SOPSConfig []byte
+	// EscapeSubstitution escapes "${" of new values, because a Flux postBuild reads the folder (decision 48).
+	EscapeSubstitution bool
+}
+
+// IsSensitive reports whether objects of a type must be encrypted.
+func (p *Policy) IsSensitive(t change.Type) bool {
+	return t.Group == "" && t.Kind == "Secret" || p.Sensitive != nil && p.Sensitive(t)
+}
