@@ -1,0 +1,76 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind classifies an Error.
+type Kind string
+
+// The kinds of transport errors.
+const (
+	// Auth: the credentials were refused (401, 403, SSH authentication), or a login page answered.
+	Auth Kind = "Auth"
+	// NotFound: the repository does not exist or is hidden from these credentials.
+	NotFound Kind = "NotFound"
+	// HostKey: the SSH host key is unknown or differs.
+	HostKey Kind = "HostKey"
+	// Refused: the server refused the request in another way; its words are in Text.
+	Refused Kind = "Refused"
+	// TooLarge: the request body is too large for the server or a proxy before it (413).
+	TooLarge Kind = "TooLarge"
+	// RateLimited: 429, or 403 and 503 with Retry-After.
+	RateLimited Kind = "RateLimited"
+	// Timeout: no answer within the deadline.
+	Timeout Kind = "Timeout"
+	// Connection: no connection, or it broke.
+	Connection Kind = "Connection"
+	// Server: the server failed (5xx).
+	Server Kind = "Server"
+	// Protocol: the answer is not Git's.
+	Protocol Kind = "Protocol"
+	// UnsupportedFormat: a SHA-256 repository (decisions 64).
+	UnsupportedFormat Kind = "UnsupportedFormat"
+)
+
+// Error is every failure to get an answer of the remote.
+type Error struct {
+	// Op is look, fetch, push or probe.
+	Op   string
+	Kind Kind
+	// Status is the HTTP status, 0 when there was none.
+	Status int
+	// Text holds the server's own words, without credentials, at most 1 KiB.
+	Text string
+	// RetryAfter is the pause the server asked for.
+	RetryAfter time.Duration
+	// Host is the server that was asked.
+	Host string
+	// Err is the cause, when there is one.
+	Err error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	s := e.Op + " " + e.Host + ": "
+	switch {
+	case e.Status != 0 && e.Text != "":
+		s += fmt.Sprintf("HTTP status %d: %s", e.Status, e.Text)
+	case e.Status != 0:
+		s += fmt.Sprintf("HTTP status %d", e.Status)
+	case e.Text != "":
+		s += e.Text
+	case e.Err != nil:
+		s += e.Err.Error()
+	default:
+		s += string(e.Kind)
+	}
+	return s
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
