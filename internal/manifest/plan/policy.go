@@ -3,10 +3,15 @@
 
 package plan
 
-import "github.com/configbutler/gitops-reverser/internal/change"
+import (
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
+)
 
 // Policy is what a GitTarget's spec asks for, as plain values.
 type Policy struct {
+	// Placement says where new documents go.
+	Placement placement.Policy
 	// SerializeNamespace: nil infers per document, true always writes metadata.namespace, false never (git-writer 4.8).
 	SerializeNamespace *bool
 	// SourceNamespaces are the namespaces of the source cluster that reach the folder; "*" stands for all.

@@ -6,6 +6,7 @@ package plan
 import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
 
@@ -14,8 +15,10 @@ type Request struct {
 	// Tree is the commit the plan is made on.
 	Tree manifest.Tree
 	// Path is the folder of the GitTarget, relative to the repository root; "." is the root itself.
-	Path  string
-	Batch Batch
+	Path string
+	// Folder is the inventory of an earlier tree of the same Path; nil scans everything.
+	Folder *inventory.Folder
+	Batch  Batch
 	// Policy is the GitTarget's spec as plain values.
 	Policy Policy
 	// Kinds and Schemas answer for the source cluster. Schemas may be nil.

@@ -6,6 +6,9 @@ package plan
 import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 )
 
 // Edit is one file to write or remove.
@@ -139,6 +142,13 @@ type Result struct {
 	// Decision replays this plan; nil when nothing was decided.
 	Decision *Decision
 	Report   Report
+	// Issues is not empty when the whole flush is refused: Edits is empty then, and Decision nil.
+	Issues []acceptance.Issue
+	// Folder is the inventory of Request.Tree; the next plan takes it. Layout is its short form.
+	Folder *inventory.Folder
+	Layout layout.Summary
+	// Scan counts what the inventory read for this plan.
+	Scan inventory.Stats
 	// Divergences are tokens the folder leaves unresolved, for the condition RenderMatchesLive.
 	Divergences []Divergence
 }

@@ -1,0 +1,224 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/configbutler/gitops-reverser/internal/manifest"
+)
+
+// Files is what a build may read. Paths are relative to the repository root, slash separated and clean; "" is the root.
+type Files interface {
+	// ID returns the blob id of a regular file without reading it; fs.ErrNotExist as File.
+	ID(name string) (manifest.ID, error)
+	// File returns the bytes and the blob id of a regular file. Anything else, symlinks included, is fs.ErrNotExist.
+	File(name string) ([]byte, manifest.ID, error)
+	// IsDir reports whether a directory exists.
+	IsDir(name string) (bool, error)
+}
+
+// Overlay is a tree with some files replaced, added or removed. It is the working state of a plan: Files for builds,
+// and the difference to the tree is what the plan writes. It is not safe for concurrent use.
+type Overlay struct {
+	tree  manifest.Tree
+	files map[string]overlaid
+	dirs  map[manifest.ID]map[string]manifest.DirEntry
+}
+
+// overlaid is one changed file; a nil content is a removed one.
+type overlaid struct {
+	content []byte
+	id      manifest.ID
+}
+
+// NewOverlay returns an overlay without changes.
+func NewOverlay(t manifest.Tree) *Overlay {
+	return &Overlay{tree: t, files: map[string]overlaid{}, dirs: map[manifest.ID]map[string]manifest.DirEntry{}}
+}
+
+// Clone returns an independent overlay with the same changes.
+func (o *Overlay) Clone() *Overlay {
+	return &Overlay{tree: o.tree, files: maps.Clone(o.files), dirs: o.dirs}
+}
+
+// Set writes a file. Content equal to the tree's own takes the change back.
+func (o *Overlay) Set(name string, content []byte) error {
+	e, err := o.entry(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	id := manifest.BlobID(content)
+	if err == nil && e.ID == id && regular(e.Mode) {
+		delete(o.files, name)
+		return nil
+	}
+	if content == nil {
+		content = []byte{}
+	}
+	o.files[name] = overlaid{content: content, id: id}
+	return nil
+}
+
+// Remove takes a file away.
+func (o *Overlay) Remove(name string) error {
+	if _, err := o.entry(name); errors.Is(err, fs.ErrNotExist) {
+		delete(o.files, name)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	o.files[name] = overlaid{}
+	return nil
+}
+
+// Undo takes back every change whose path is in names.
+func (o *Overlay) Undo(names ...string) {
+	for _, n := range names {
+		delete(o.files, n)
+	}
+}
+
+// Changed returns the changed paths, sorted.
+func (o *Overlay) Changed() []string { return slices.Sorted(maps.Keys(o.files)) }
+
+// Removed reports whether a path of the tree is taken away.
+func (o *Overlay) Removed(name string) bool {
+	f, ok := o.files[name]
+	return ok && f.content == nil
+}
+
+// Mode returns the mode a file has in the tree, or ModeFile for a new one.
+func (o *Overlay) Mode(name string) manifest.Mode {
+	if e, err := o.entry(name); err == nil && regular(e.Mode) {
+		return e.Mode
+	}
+	return manifest.ModeFile
+}
+
+// Original returns a file of the tree below the changes; fs.ErrNotExist when it is none.
+func (o *Overlay) Original(name string) ([]byte, error) {
+	e, err := o.entry(name)
+	if err != nil {
+		return nil, err
+	}
+	if !regular(e.Mode) {
+		return nil, notFile(name)
+	}
+	return o.tree.Blob(e.ID)
+}
+
+// Occupied reports whether anything, a directory or a symlink included, is at a path.
+func (o *Overlay) Occupied(name string) (bool, error) {
+	if f, ok := o.files[name]; ok {
+		return f.content != nil, nil
+	}
+	_, err := o.entry(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o.hasOverlaidBelow(name), nil
+	}
+	return err == nil, err
+}
+
+// File implements Files.
+func (o *Overlay) File(name string) ([]byte, manifest.ID, error) {
+	if f, ok := o.files[name]; ok {
+		if f.content == nil {
+			return nil, manifest.ID{}, notFile(name)
+		}
+		return f.content, f.id, nil
+	}
+	e, err := o.entry(name)
+	if err != nil {
+		return nil, manifest.ID{}, err
+	}
+	if !regular(e.Mode) {
+		return nil, manifest.ID{}, notFile(name)
+	}
+	b, err := o.tree.Blob(e.ID)
+	return b, e.ID, err
+}
+
+// ID implements Files.
+func (o *Overlay) ID(name string) (manifest.ID, error) {
+	if f, ok := o.files[name]; ok {
+		if f.content == nil {
+			return manifest.ID{}, notFile(name)
+		}
+		return f.id, nil
+	}
+	e, err := o.entry(name)
+	if err != nil {
+		return manifest.ID{}, err
+	}
+	if !regular(e.Mode) {
+		return manifest.ID{}, notFile(name)
+	}
+	return e.ID, nil
+}
+
+// IsDir implements Files.
+func (o *Overlay) IsDir(name string) (bool, error) {
+	e, err := o.entry(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return o.hasOverlaidBelow(name), nil
+	case err != nil:
+		return false, err
+	}
+	return e.Mode == manifest.ModeDir, nil
+}
+
+func (o *Overlay) hasOverlaidBelow(name string) bool {
+	for p, f := range o.files {
+		if f.content != nil && strings.HasPrefix(p, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// entry looks a path up in the tree. Directories are indexed once, because a build asks for many names of one folder.
+func (o *Overlay) entry(name string) (manifest.DirEntry, error) {
+	e := manifest.DirEntry{Mode: manifest.ModeDir, ID: o.tree.Root()}
+	name = clean(name)
+	if name == "" {
+		return e, nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if e.Mode != manifest.ModeDir {
+			return manifest.DirEntry{}, notFile(name)
+		}
+		d, ok := o.dirs[e.ID]
+		if !ok {
+			list, err := o.tree.Dir(e.ID)
+			if err != nil {
+				return manifest.DirEntry{}, fmt.Errorf("read the folder of %s: %w", name, err)
+			}
+			d = make(map[string]manifest.DirEntry, len(list))
+			for _, c := range list {
+				d[c.Name] = c
+			}
+			o.dirs[e.ID] = d
+		}
+		if e, ok = d[part]; !ok {
+			return manifest.DirEntry{}, notFile(name)
+		}
+	}
+	return e, nil
+}
+
+func regular(m manifest.Mode) bool { return m == manifest.ModeFile || m == manifest.ModeExecutable }
+
+func clean(name string) string { return strings.Trim(path.Clean("/"+name), "/") }
+
+func notFile(name string) error { return fmt.Errorf("%s: %w", name, fs.ErrNotExist) }
+
+var _ Files = (*Overlay)(nil)
