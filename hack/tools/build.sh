@@ -45,7 +45,7 @@ recipe() {
 	read -r path version < <(awk -v p="$package/" '$2 ~ /^v/ && index(p, $1 "/") == 1 { print $1, $2 }' "$here/$module/go.mod")
 }
 
-# Everything that decides what a binary holds is in here: its text is part of the key.
+# The text of compile and copy_crds is part of the key: they decide what a build holds.
 compile() { # part, output
 	local x=(-s -w)
 	if [ "$module" = kubernetes ]; then
@@ -66,14 +66,14 @@ copy_crds() { # output
 	*) from+=/config/crd/bases ;;
 	esac
 	mkdir -p "$1"
-	install -m 0644 "$from"/*.yaml "$1/"
+	grep -l '^kind: CustomResourceDefinition' "$from"/*.yaml | xargs -I{} install -m 0644 {} "$1/"
 }
 
 sum() { sha256sum | cut -c1-12; }
 
 # What a module's binaries are made of, as a folder name.
 key() { # module
-	echo "$1-$({ echo "$toolchain"; declare -f compile; cat "$here/$1"/go.{mod,sum}; } | sum)"
+	echo "$1-$({ echo "$toolchain"; declare -f compile copy_crds; cat "$here/$1"/go.{mod,sum}; } | sum)"
 }
 
 build() { # part
