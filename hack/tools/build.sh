@@ -7,6 +7,9 @@
 #
 # Each module's builds live under a key of what they are made of, so a change of one module rebuilds
 # only its own parts; the printed folder links to them and has its own key over all modules.
+#
+# To move a part to another version, run `go get -tool PACKAGE@VERSION` in its module and bring the
+# replace lines along. Not `go mod tidy`: it wants the dependencies of tests, and some are not served.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -49,7 +52,7 @@ recipe() {
 compile() { # part, output
 	local x=(-s -w)
 	if [ "$module" = kubernetes ]; then
-		local v=${version#v}
+		local v=${version#v} p
 		for p in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
 			x+=(-X "$p.gitVersion=$version" -X "$p.gitMajor=${v%%.*}" -X "$p.gitMinor=$(cut -d. -f2 <<<"$v")" -X "$p.gitTreeState=clean")
 		done
@@ -93,7 +96,7 @@ build() { # part
 	if [ ! -x "$into/$1" ]; then
 		say "building $1 $version (about $cost cold) ..."
 		partial=$into/.$1.partial.$$
-		# Go is silent while it compiles: the reader of its closed-at-the-end output keeps the time.
+		# Go is silent while it compiles: the reader of its empty output tells the time until that closes.
 		compile "$1" "$partial" | while read -rt 30 || [ $? -gt 128 ]; do say "  ... $1: $((SECONDS - start)) s"; done
 		case $1 in *-controller | argocd) copy_crds "$into/crds" ;; esac
 		mv "$partial" "$into/$1"
