@@ -1,0 +1,137 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package branch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/gitstore"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+)
+
+type credentialsFunc func(context.Context) (gitstore.Credentials, error)
+
+// lane carries out one network call or one write at a time. Its goroutine owns everything in here.
+type lane struct {
+	store   *gitstore.Store
+	now     func() time.Time
+	log     logr.Logger
+	folders map[change.TargetKey]*folder
+}
+
+// folder is what the lane remembers of a target between writes; all of it can be found out again from the tree.
+type folder struct {
+	inventory *inventory.Folder
+	memo      *render.Memo
+	path      string
+}
+
+// run answers every job exactly once.
+func (l *lane) run(ctx context.Context, jobs <-chan job, answers chan<- core.Input) {
+	defer func() { _ = l.store.Close() }()
+	for {
+		select {
+		case j := <-jobs:
+			answers <- l.do(j)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// do performs an effect; a panic of a library is that effect's failure, never the process's (decisions 94).
+func (l *lane) do(j job) (answer core.Input) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.log.Error(fmt.Errorf("panic: %v", p), "a lane effect panicked", "stack", string(debug.Stack()))
+			answer = failed(j.effect, &core.Failure{Reason: core.ReasonWriteFailed, Text: fmt.Sprintf("internal error: %v", p)})
+		}
+	}()
+	switch e := j.effect.(type) {
+	case core.Look:
+		return l.look(j.ctx, e)
+	case core.Fetch:
+		return l.fetch(j.ctx, e)
+	case core.Write:
+		return l.write(j.ctx, e)
+	case core.Push:
+		return l.push(j.ctx, e)
+	}
+	panic(fmt.Sprintf("%T is no lane effect", j.effect))
+}
+
+func failed(e core.Effect, f *core.Failure) core.Input {
+	switch e := e.(type) {
+	case core.Look:
+		return core.Looked{Op: e.Op, Err: f}
+	case core.Fetch:
+		return core.Fetched{Op: e.Op, Err: f}
+	case core.Push:
+		return core.Pushed{Op: e.Op, Outcome: core.PushUnknown, Text: f.Text, Reason: f.Reason, RetryAfter: f.RetryAfter}
+	case core.Write:
+		return core.Written{Op: e.Op, Seq: e.Seq, Outcome: core.WriteFailed, Err: f}
+	}
+	return nil
+}
+
+func (l *lane) look(ctx context.Context, e core.Look) core.Input {
+	r, err := l.store.Look(ctx)
+	if err != nil {
+		return failed(e, failure(ctx, err))
+	}
+	return core.Looked{Op: e.Op, Remote: remote(r)}
+}
+
+func (l *lane) fetch(ctx context.Context, e core.Fetch) core.Input {
+	err := l.store.Fetch(ctx, gitstore.Hash(e.Want))
+	if errors.Is(err, gitstore.ErrParentMissing) {
+		return core.Fetched{Op: e.Op, Remote: remote(l.store.Remote())}
+	}
+	if err != nil {
+		return failed(e, failure(ctx, err))
+	}
+	return core.Fetched{Op: e.Op, Remote: remote(l.store.Remote()), Base: core.Commit(l.store.Base())}
+}
+
+func (l *lane) push(ctx context.Context, e core.Push) core.Input {
+	r, err := l.store.Push(ctx, gitstore.Hash(e.Expected), gitstore.Hash(e.Tip))
+	if err != nil {
+		f := failure(ctx, err)
+		return core.Pushed{Op: e.Op, Outcome: core.PushFailed, Text: f.Text, Reason: f.Reason, RetryAfter: f.RetryAfter}
+	}
+	p := core.Pushed{Op: e.Op, Outcome: core.PushOutcome(r.Outcome), Text: r.Text, RetryAfter: r.RetryAfter}
+	if r.TipKnown {
+		p.Tip = core.Commit(r.Tip)
+	}
+	if r.Outcome == gitstore.Accepted {
+		l.maintain(ctx)
+	}
+	return p
+}
+
+// maintain keeps the store's memory bounded; its failure costs nothing, the next fetch tries again.
+func (l *lane) maintain(ctx context.Context) {
+	done, err := l.store.Maintain(ctx)
+	if err != nil {
+		l.log.Info("could not replace the grown object store yet", "cause", err.Error())
+	} else if done {
+		l.log.V(1).Info("replaced the grown object store by a fresh fetch")
+	}
+}
+
+func remote(r gitstore.Remote) core.Remote {
+	return core.Remote{
+		Exists: r.Exists, Tip: core.Commit(r.Tip),
+		Parent: core.Commit(r.Parent), ParentState: core.ParentState(r.ParentState),
+	}
+}

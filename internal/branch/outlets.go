@@ -1,0 +1,126 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package branch
+
+import (
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+)
+
+// outlets are the backward edges and the counters of a worker. Nothing in here blocks.
+type outlets struct{ m *Manager }
+
+func (o outlets) advance(e core.Advance) {
+	if o.m.o.Published != nil {
+		o.m.o.Published.Post(Published{Target: e.Target, Cell: e.Cell, RV: e.RV})
+	}
+}
+
+func (o outlets) request(e core.Request) {
+	if o.m.o.Requests != nil {
+		o.m.o.Requests.Post(SnapshotRequest{Target: e.Target, Cell: e.Cell})
+	}
+}
+
+// dirty tells the controllers that a target's condition may have changed; a change of the whole branch touches all.
+func (o outlets) dirty(w *worker, k change.TargetKey) {
+	if o.m.o.Dirty == nil {
+		return
+	}
+	if k != (change.TargetKey{}) {
+		o.m.o.Dirty.Post(k)
+		return
+	}
+	// The machine's own list, not the manager's: this runs in the stepping goroutine, which must not wait for a lock
+	// that Set may hold while it sends to this worker.
+	for _, t := range w.machine.Status().Targets {
+		o.m.o.Dirty.Post(t.Target)
+	}
+}
+
+// observe counts an observation and writes the log lines a person looks for.
+func (o outlets) observe(w *worker, e core.Observe) {
+	git, r := &o.m.o.Metrics.Git, w.repository
+	k, ob := e.Target, e.Observation
+	branch := []string{r.ProviderNamespace, r.ProviderName, r.Branch}
+	with := func(more ...string) []string { return append(branch[:3:3], more...) }
+	log := w.log.WithValues("gitTarget", k.String())
+	switch ob.What {
+	case core.ObservedWindow:
+		source := "target"
+		if ob.BySave {
+			source = "commit_request"
+		}
+		git.CommitWindows.WithLabelValues(k.Namespace, k.Name, ob.Reason, source).Inc()
+		git.WindowDuration.WithLabelValues(k.Namespace, k.Name, ob.Reason, source).Observe(w.clock.Since(ob.Since).Seconds())
+	case core.ObservedPlan:
+		if ob.Reason == "" {
+			o.countPlan(k, ob)
+		}
+	case core.ObservedCommit:
+		git.Commits.WithLabelValues(with(string(ob.Author), string(ob.Source))...).Inc()
+		log.Info("published", "commit", ob.Commit.String(), "kind", string(ob.Kind))
+	case core.ObservedPush:
+		git.Pushes.WithLabelValues(with(ob.Reason)...).Inc()
+		git.PushDuration.WithLabelValues(branch...).Observe(w.clock.Since(ob.Since).Seconds())
+	case core.ObservedRetry:
+		git.PushRetries.WithLabelValues(with("remote_moved")...).Inc()
+	case core.ObservedLost:
+		git.CommitFailures.WithLabelValues(with(string(ob.Kind), ob.Reason)...).Inc()
+		if ob.Kind == core.KindResync {
+			git.ResyncFailures.WithLabelValues(k.Namespace, k.Name).Inc()
+		}
+		log.Info("a write could not be made", "kind", string(ob.Kind), "reason", ob.Reason, "cause", ob.Text)
+	case core.ObservedSetAside:
+		log.Info("the remote refuses a write; it is set aside", "kind", string(ob.Kind), "cause", ob.Text)
+	case core.ObservedDrop:
+		git.WritesDropped.WithLabelValues(k.Namespace, k.Name, ob.Reason).Add(float64(ob.Count))
+	case core.ObservedRefusal:
+		git.QueueRefusals.WithLabelValues(with(ob.Reason)...).Inc()
+	}
+}
+
+// countPlan counts the documents of a first decision.
+func (o outlets) countPlan(k change.TargetKey, ob core.Observation) {
+	report, ok := ob.Report.(*PlanReport)
+	if !ok {
+		return
+	}
+	git := &o.m.o.Metrics.Git
+	for i := range report.Objects {
+		x := &report.Objects[i]
+		git.Documents.WithLabelValues(k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource, documentOutcome(x)).Inc()
+		switch {
+		case x.Outcome == plan.Created && x.Source != "":
+			git.Placements.WithLabelValues(x.Source, x.Disposition, k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource).Inc()
+		case x.Outcome == plan.Refused && x.Source != "":
+			git.PlacementRefusals.WithLabelValues(x.Reason, k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource).Inc()
+		}
+		if x.Encryption != "" {
+			git.SecretEncryptions.WithLabelValues(x.Encryption).Inc()
+		}
+	}
+	for outcome, n := range report.Registrations {
+		git.KustomizationEntries.WithLabelValues(outcome, k.Namespace, k.Name).Add(float64(n))
+	}
+}
+
+func documentOutcome(x *plan.ObjectReport) string {
+	switch x.Outcome {
+	case plan.Created, plan.Updated:
+		return "written"
+	case plan.Deleted:
+		if x.Sweep {
+			return "deleted_sweep"
+		}
+		return "deleted_live"
+	case plan.Unchanged, plan.Skipped:
+		return "unchanged"
+	case plan.Retained:
+		return "retained"
+	default:
+		return "refused"
+	}
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package branch
+
+import (
+	"context"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/branch/message"
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/gitstore"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+)
+
+// Repository is the branch a target writes to and how it is reached.
+type Repository struct {
+	// URL as the GitProvider says; Identity is its normal form and names the worker together with Branch.
+	URL, Identity string
+	Branch        string
+	// ParentBranch is where a missing branch starts; empty means the remote's HEAD.
+	ParentBranch string
+	// ProviderNamespace and ProviderName are labels of metrics and logs.
+	ProviderNamespace, ProviderName string
+	// Credentials is asked once per network call, so a rotated Secret is used at once.
+	Credentials func(context.Context) (gitstore.Credentials, error)
+}
+
+// key names the worker of a repository branch.
+func (r Repository) key() string { return r.Identity + "#" + r.Branch + "#" + r.ParentBranch }
+
+// Target is one GitTarget as a worker needs it.
+type Target struct {
+	Key        change.TargetKey
+	Repository Repository
+	// Machine is what the machine needs; Machine.Frozen is filled from Frozen, Machine.Revision must change with it.
+	Machine core.TargetConfig
+	Frozen  *Frozen
+	// SourceCluster is the KubeProvider's name, a label of metrics.
+	SourceCluster string
+}
+
+// Frozen is the configuration a write is decided with; a replay keeps it (git-writer 10.4).
+type Frozen struct {
+	// Name is the GitTarget's name, for messages.
+	Name string
+	// Path is the clean spec.path; empty is the repository root.
+	Path      string
+	Policy    plan.Policy
+	Templates *message.Templates
+	Committer message.Identity
+	// Signer returns the signer of a commit; nil means commits are not signed. An error means no commit.
+	Signer func(context.Context) (gitstore.Signer, error)
+	Sealer plan.Sealer
+	// Source answers for the source cluster at the moment of planning.
+	Source func() (change.Kinds, change.Schemas)
+}
+
+// PlanReport is what core passes on as a report: the plan's answer without its bytes.
+type PlanReport struct {
+	plan.Report
+	Result *plan.Result
+}

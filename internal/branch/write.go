@@ -1,0 +1,251 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package branch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/branch/message"
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/gitstore"
+	"github.com/configbutler/gitops-reverser/internal/manifest"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+)
+
+// decided is what a replay applies again: the plan's decision and what the commit said (git-writer 10.4).
+type decided struct {
+	plan              *plan.Decision
+	message           string
+	author, committer gitstore.Signature
+}
+
+// write plans one pending write on a tree and commits the result on top of it.
+func (l *lane) write(ctx context.Context, e core.Write) core.Input {
+	answer := core.Written{Op: e.Op, Seq: e.Seq}
+	frozen, ok := e.Work.Frozen.(*Frozen)
+	if !ok {
+		return writeFailed(answer, core.ReasonWriteFailed, errors.New("the write carries no configuration"))
+	}
+	onto := gitstore.Hash(e.Onto)
+	if onto == l.store.Base() {
+		l.store.Drop(onto)
+	}
+	tree, err := l.store.Tree(onto)
+	if err != nil {
+		return writeFailed(answer, core.ReasonStore, err)
+	}
+	before, _ := e.Decision.(*decided)
+	result, err := plan.Plan(ctx, l.request(e, frozen, before, treeView{tree}))
+	if err != nil {
+		f := failure(ctx, err)
+		if f.Reason == core.ReasonConnectionFailed {
+			f.Reason = core.ReasonWriteFailed
+		}
+		return writeFailed(answer, f.Reason, err)
+	}
+	l.folder(e.Work.Target, frozen.Path).inventory = result.Folder
+	answer.Report = &PlanReport{Report: result.Report, Result: result}
+	answer.Counts = counts(result.Report)
+	for _, o := range result.Report.Refusals() {
+		answer.Refused = append(answer.Refused, o.Object)
+	}
+	answer.Gate, answer.GateText = gate(e.Work.Kind, result)
+	if len(result.Issues) > 0 {
+		reason, text := acceptance.Condition(result.Issues)
+		answer.Outcome, answer.Refusal = core.WriteRefused, &core.Refusal{Reason: reason, Text: text}
+		return answer
+	}
+	if e.Dry {
+		answer.Outcome = core.WriteNothing
+		return answer
+	}
+	return l.commit(ctx, e, frozen, before, result, answer)
+}
+
+func (l *lane) request(e core.Write, f *Frozen, before *decided, tree manifest.Tree) plan.Request {
+	remembered := l.folder(e.Work.Target, f.Path)
+	r := plan.Request{
+		Tree: tree, Path: f.Path, Folder: remembered.inventory, Memo: remembered.memo, Policy: f.Policy, Sealer: f.Sealer,
+		Batch: plan.Batch{Changes: e.Work.Changes, Snapshot: e.Work.Snapshot, Bootstrap: e.Work.Bootstrap},
+	}
+	if r.Path == "" {
+		r.Path = "."
+	}
+	r.Policy.Prune, r.Policy.Suspended = plan.PruneMode(e.Prune), e.Dry
+	if f.Source != nil {
+		r.Kinds, r.Schemas = f.Source()
+	}
+	if before != nil {
+		r.Decision = before.plan
+	}
+	return r
+}
+
+// folder returns what the lane remembers of a target's folder.
+func (l *lane) folder(k change.TargetKey, path string) *folder {
+	f := l.folders[k]
+	if f == nil || f.path != path {
+		f = &folder{memo: render.NewMemo(), path: path}
+		l.folders[k] = f
+	}
+	return f
+}
+
+// commit writes the plan's edits as one commit and keeps what a replay needs.
+func (l *lane) commit(ctx context.Context, e core.Write, f *Frozen, before *decided, result *plan.Result, answer core.Written) core.Input {
+	d := before
+	if d == nil {
+		var err error
+		if d, err = l.decide(e, f, result); err != nil {
+			return writeFailed(answer, core.ReasonWriteFailed, err)
+		}
+	}
+	answer.Decision, answer.Bytes = d, d.plan.Size()
+	if len(result.Edits) == 0 && !e.Work.CommitEmpty {
+		answer.Outcome = core.WriteNothing
+		return answer
+	}
+	c := gitstore.Commit{Author: d.author, Committer: d.committer, Message: d.message, AllowEmpty: e.Work.CommitEmpty}
+	if f.Signer != nil {
+		signer, err := f.Signer(ctx)
+		if err != nil {
+			return writeFailed(answer, core.ReasonCommitConfigInvalid, err)
+		}
+		c.Signer = signer
+	}
+	edits := make([]gitstore.Edit, len(result.Edits))
+	for i, x := range result.Edits {
+		edits[i] = gitstore.Edit{Path: x.Path, Mode: uint32(x.Mode), Content: x.Content, Delete: x.Delete}
+	}
+	id, changed, err := l.store.Commit(ctx, gitstore.Hash(e.Onto), edits, c)
+	if err != nil {
+		fail := failure(ctx, err)
+		if fail.Reason == core.ReasonConnectionFailed {
+			fail.Reason = core.ReasonWriteFailed
+		}
+		return writeFailed(answer, fail.Reason, err)
+	}
+	answer.Outcome = core.WriteNothing
+	if changed {
+		answer.Outcome, answer.Commit = core.WriteCommitted, core.Commit(id)
+	}
+	return answer
+}
+
+// decide freezes the commit's words with the plan's decision.
+func (l *lane) decide(e core.Write, f *Frozen, result *plan.Result) (*decided, error) {
+	now := l.now()
+	author := message.Author(e.Work.Author, f.Committer)
+	d := &decided{
+		plan:      result.Decision,
+		author:    gitstore.Signature{Name: author.Name, Email: author.Email, When: now},
+		committer: gitstore.Signature{Name: f.Committer.Name, Email: f.Committer.Email, When: now},
+	}
+	var err error
+	switch e.Work.Source {
+	case core.MessageRequest:
+		d.message = message.Clean(e.Work.Message)
+	case core.MessageReconcile:
+		d.message, err = f.Templates.Reconcile(reconcileData(e.Work, f, result))
+	default:
+		d.message, err = f.Templates.Live(liveData(e.Work, f))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the commit message could not be rendered: %w", err)
+	}
+	return d, nil
+}
+
+func liveData(w core.PendingWrite, f *Frozen) message.Live {
+	d := message.Live{
+		Author: w.Author.Username, GitTarget: f.Name, Count: len(w.Changes),
+		Operations: map[string]int{string(change.Create): 0, string(change.Update): 0, string(change.Delete): 0},
+	}
+	for i := range w.Changes {
+		c := &w.Changes[i]
+		d.Operations[string(c.Operation)]++
+		d.Resources = append(d.Resources, message.NewResource(c.Operation, &c.Item, labels(c.Desired)))
+	}
+	return d
+}
+
+// reconcileData counts what the snapshot changes: a person reads the message to learn what the commit holds.
+func reconcileData(w core.PendingWrite, f *Frozen, result *plan.Result) message.Reconcile {
+	d := message.Reconcile{GitTarget: f.Name}
+	if result.Decision != nil {
+		d.Count = len(result.Decision.Actions)
+	}
+	if s := w.Snapshot; s != nil {
+		d.Group, d.Version, d.Resource, d.APIVersion = s.Type.Group, s.Type.Version, s.Type.Resource, s.Type.APIVersion()
+		d.Namespace, d.ResourceVersion = s.Cell.Namespace, s.ResourceVersion
+	}
+	return d
+}
+
+func labels(desired []byte) map[string]string {
+	var o struct {
+		Metadata struct {
+			Labels map[string]string `json:"labels"`
+		} `json:"metadata"`
+	}
+	if json.Unmarshal(desired, &o) != nil {
+		return nil
+	}
+	return o.Metadata.Labels
+}
+
+func writeFailed(w core.Written, reason core.Reason, err error) core.Written {
+	w.Outcome, w.Err = core.WriteFailed, &core.Failure{Reason: reason, Text: bounded(err.Error())}
+	return w
+}
+
+func counts(r plan.Report) core.Counts {
+	return core.Counts{
+		Created: r.Created, Updated: r.Updated, Deleted: r.Deleted, Unchanged: r.Unchanged, Retained: r.Retained,
+		Refused: len(r.Refusals()),
+	}
+}
+
+// gate is what a snapshot's plan says about unresolved substitutions (git-writer 6.10); a live write reports only a
+// divergence.
+func gate(kind core.Kind, r *plan.Result) (core.GateVerdict, string) {
+	if len(r.Divergences) > 0 {
+		d := r.Divergences[0]
+		return core.GateDiverges, fmt.Sprintf("%s: field %s of %s holds %s, which the live object does not", d.Path, d.Field, d.Object, d.Token)
+	}
+	if kind == core.KindResync && len(r.Issues) == 0 {
+		return core.GateClean, ""
+	}
+	return "", ""
+}
+
+// treeView reads a commit of the store as the manifest side's tree.
+type treeView struct{ *gitstore.TreeView }
+
+// Root implements manifest.Tree.
+func (t treeView) Root() manifest.ID { return manifest.ID(t.TreeView.Root()) }
+
+// Dir implements manifest.Tree.
+func (t treeView) Dir(id manifest.ID) ([]manifest.DirEntry, error) {
+	entries, err := t.TreeView.Dir(id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]manifest.DirEntry, len(entries))
+	for i, e := range entries {
+		out[i] = manifest.DirEntry{Name: e.Name, Mode: manifest.Mode(e.Mode), ID: manifest.ID(e.ID)}
+	}
+	return out, nil
+}
+
+// Blob implements manifest.Tree.
+func (t treeView) Blob(id manifest.ID) ([]byte, error) { return t.TreeView.Blob(id) }
+
+var _ manifest.Tree = treeView{}
