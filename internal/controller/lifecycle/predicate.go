@@ -1,0 +1,65 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+)
+
+// Changed lets a change of spec or of the request annotation through, so that an operator's own status patch never
+// starts a pass.
+func Changed() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, annotationChanged{})
+}
+
+type annotationChanged struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (annotationChanged) Update(e event.UpdateEvent) bool {
+	return e.ObjectOld != nil && e.ObjectNew != nil &&
+		e.ObjectOld.GetAnnotations()[RequestAnnotation] != e.ObjectNew.GetAnnotations()[RequestAnnotation]
+}
+
+// Create implements predicate.Predicate.
+func (annotationChanged) Create(event.CreateEvent) bool { return true }
+
+// ReadyFlipped lets a change of spec, of Ready or of its reason through: what a dependent looks at.
+func ReadyFlipped() predicate.Predicate {
+	return predicate.Or(predicate.GenerationChangedPredicate{}, readyFlipped{})
+}
+
+type readyFlipped struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (readyFlipped) Update(e event.UpdateEvent) bool {
+	a, b := readyOf(e.ObjectOld), readyOf(e.ObjectNew)
+	return a != b
+}
+
+func readyOf(o client.Object) [3]string {
+	g, ok := o.(conditions.Getter)
+	if !ok {
+		return [3]string{}
+	}
+	c := conditions.Get(g, meta.ReadyCondition)
+	if c == nil {
+		return [3]string{}
+	}
+	return [3]string{string(c.Status), c.Reason, boolText(conditions.IsStalled(g))}
+}
+
+func boolText(b bool) string {
+	if b {
+		return "stalled"
+	}
+	return ""
+}
+
+// LabelsChanged lets a change of labels through, for Namespaces.
+func LabelsChanged() predicate.Predicate { return predicate.LabelChangedPredicate{} }

@@ -1,0 +1,158 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	helper "github.com/fluxcd/pkg/runtime/controller"
+	"github.com/fluxcd/pkg/runtime/events"
+	"github.com/fluxcd/pkg/runtime/jitter"
+	"github.com/fluxcd/pkg/runtime/object"
+	"github.com/fluxcd/pkg/runtime/patch"
+	"github.com/fluxcd/pkg/runtime/reconcile"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/configbutler/gitops-reverser/internal/metrics"
+)
+
+// Object is what a reconciled kind offers.
+type Object interface {
+	client.Object
+	conditions.Setter
+	GetRequeueAfter() time.Duration
+}
+
+// ControllerName is the field owner of status patches and the source of events (decisions 1).
+const ControllerName = "gitops-reverser"
+
+// RequestAnnotation asks for a pass now; only a change of its value counts (api 1.2).
+const RequestAnnotation = "reconcile.configbutler.ai/requestedAt"
+
+const (
+	// retryConverging is the pause between passes of an object that is not converged (api 6.3).
+	retryConverging = 10 * time.Second
+	// retryConflict is the pause after a lost race for the status (api 1.3).
+	retryConflict = 100 * time.Millisecond
+)
+
+// Pass is what one pass found.
+type Pass struct {
+	Summary
+	// RequeueAfter overrides the pause to the next pass; zero means the interval when converged, else 10 s.
+	RequeueAfter time.Duration
+	// Pending keeps the request annotation unanswered: what it asked for is not finished yet.
+	Pending bool
+}
+
+// Runner reconciles one kind.
+type Runner struct {
+	client.Client
+	events.Recorder
+	// Kind names the objects in metrics.
+	Kind string
+	// Owned are the condition types this reconciler writes besides the trio.
+	Owned []string
+	// Durations records gotk_reconcile_duration_seconds.
+	Durations helper.Metrics
+	// Metrics records conditions.
+	Metrics *metrics.Metrics
+	// Forget ends what belongs to an object that is gone; uid is empty when only the name is known.
+	Forget func(ctx context.Context, name types.NamespacedName)
+}
+
+// Run makes one pass over the named object. steps fills obj's status and returns what it found; its error means that
+// something could not be read, and the pass is repeated with the queue's backoff.
+func (r *Runner) Run(ctx context.Context, name types.NamespacedName, obj Object, steps func(context.Context) (Pass, error)) (ctrl.Result, error) {
+	start := time.Now()
+	if err := r.Get(ctx, name, obj); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(ctx, name)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	if !obj.GetDeletionTimestamp().IsZero() {
+		// No finalizer is ours: whoever holds the object, its work ends now.
+		r.forget(ctx, name)
+		return ctrl.Result{}, nil
+	}
+	defer r.Durations.RecordDuration(ctx, obj, start)
+	before := conditions.Get(obj, meta.ReadyCondition).DeepCopy()
+	patcher := patch.NewSerialPatcher(obj, r.Client)
+	pass, err := steps(ctx)
+	result, err := r.finalize(obj, pass, err)
+	owned := append([]string{meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition}, r.Owned...)
+	if perr := patcher.Patch(ctx, obj, reconcile.AddPatchOptions(obj, nil, owned, ControllerName)...); perr != nil {
+		switch {
+		case apierrors.IsNotFound(perr):
+			return ctrl.Result{}, nil
+		case apierrors.IsConflict(perr):
+			return ctrl.Result{RequeueAfter: retryConflict}, nil
+		}
+		return ctrl.Result{}, perr
+	}
+	r.report(obj, before)
+	return result, err
+}
+
+func (r *Runner) forget(ctx context.Context, name types.NamespacedName) {
+	r.Metrics.ForgetObject(r.Kind, name.Namespace, name.Name)
+	if r.Forget != nil {
+		r.Forget(ctx, name)
+	}
+}
+
+// finalize is the one place that turns a pass into the trio, the echo of the request and the next pass.
+func (r *Runner) finalize(obj Object, pass Pass, err error) (ctrl.Result, error) {
+	handled, _ := object.GetStatusLastHandledReconcileAt(obj)
+	result := ctrl.Result{RequeueAfter: pass.RequeueAfter}
+	if err == nil {
+		pass.apply(obj)
+		if result.RequeueAfter == 0 && pass.IsConverged() {
+			result = jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: obj.GetRequeueAfter()})
+		} else if result.RequeueAfter == 0 {
+			result.RequeueAfter = retryConverging
+		}
+	}
+	success := func(_ ctrl.Result, err error) bool { return err == nil && pass.severity != progressing }
+	err = reconcile.NewResultFinalizer(success, "Reconciliation succeeded").Finalize(obj, result, err)
+	// The finalizer echoes Flux's annotation, which means nothing here.
+	if token, ok := obj.GetAnnotations()[RequestAnnotation]; ok && err == nil && !pass.Pending {
+		handled = token
+	}
+	if serr := object.SetStatusLastHandledReconcileAt(obj, handled); serr != nil && err == nil {
+		err = serr
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return result, nil
+}
+
+// report makes one event per stored change of Ready's status or reason, and the condition metrics.
+func (r *Runner) report(obj Object, before *metav1.Condition) {
+	var list []metrics.Condition
+	for _, c := range obj.GetConditions() {
+		list = append(list, metrics.Condition{Type: c.Type, Status: string(c.Status), Reason: c.Reason})
+	}
+	r.Metrics.SetConditions(r.Kind, obj.GetNamespace(), obj.GetName(), list)
+	now := conditions.Get(obj, meta.ReadyCondition)
+	if now == nil || before != nil && before.Status == now.Status && before.Reason == now.Reason {
+		return
+	}
+	kind := corev1.EventTypeWarning
+	if now.Status == metav1.ConditionTrue || conditions.IsReconciling(obj) {
+		kind = corev1.EventTypeNormal
+	}
+	r.Eventf(obj, nil, kind, now.Reason, "Reconcile", "%s", now.Message)
+}
