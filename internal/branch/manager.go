@@ -149,7 +149,7 @@ func (m *Manager) create(r Repository) (*entry, error) {
 		repository: r, clock: m.o.Clock, log: m.o.Log.WithValues("branch", r.Branch, "provider", r.ProviderNamespace+"/"+r.ProviderName),
 		inbox: make(chan inbound), answers: make(chan core.Input, 1), jobs: make(chan job, 1), done: make(chan struct{}),
 		verdicts: map[core.Ticket]chan change.Verdict{}, settles: map[core.Ticket]chan change.Outcome{},
-		saves: map[string]chan core.Answer{}, out: outlets{m},
+		saves: map[string]chan core.Answer{}, epochs: map[change.TargetKey]uint64{}, out: outlets{m},
 	}
 	store, err := gitstore.New(gitstore.Options{
 		Dir: filepath.Join(m.o.StoragePath, hex.EncodeToString(sum[:8])), URL: r.URL, Branch: r.Branch, ParentBranch: r.ParentBranch,
@@ -194,7 +194,9 @@ func (m *Manager) Status(k change.TargetKey) (Status, bool) {
 }
 
 // Recheck asks a target's worker to look at the remote and to want fresh snapshots; each token is handled once.
-func (m *Manager) Recheck(k change.TargetKey, token string) { m.tell(k, core.Recheck{Target: k, Token: token}) }
+func (m *Manager) Recheck(k change.TargetKey, token string) {
+	m.tell(k, core.Recheck{Target: k, Token: token})
+}
 
 // Refresh tells a target's worker that its reconcile tick has come; it looks only when nothing proved the branch lately.
 func (m *Manager) Refresh(k change.TargetKey) { m.tell(k, core.Hint{Source: core.HintRefresh}) }

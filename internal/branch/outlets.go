@@ -18,6 +18,11 @@ func (o outlets) advance(e core.Advance) {
 	}
 }
 
+func (o outlets) fetching(w *worker, why core.Why) {
+	r := w.repository
+	o.m.o.Metrics.Git.Fetches.WithLabelValues(r.ProviderNamespace, r.ProviderName, r.Branch, string(why)).Inc()
+}
+
 func (o outlets) request(e core.Request) {
 	if o.m.o.Requests != nil {
 		o.m.o.Requests.Post(SnapshotRequest{Target: e.Target, Cell: e.Cell})
