@@ -3,10 +3,208 @@
 
 package plan
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+)
 
 // Plan decides which bytes follow from a batch. The error says that the plan could not look (I/O, cancellation);
 // refusals are part of the result.
 func Plan(ctx context.Context, r Request) (*Result, error) {
-	return nil, ctx.Err()
+	folder, stats, err := inventory.Scan(ctx, r.Tree, r.Path, r.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the folder %s: %w", r.Path, err)
+	}
+	p := newPlanner(r, folder)
+	p.res.Scan = stats
+	if p.res.Issues = acceptance.Check(p.acceptance); len(p.res.Issues) > 0 {
+		return p.res, nil
+	}
+	if err := p.run(ctx); err != nil {
+		return nil, err
+	}
+	return p.res, nil
+}
+
+// planner is the state of one plan.
+type planner struct {
+	req        Request
+	res        *Result
+	folder     *inventory.Folder
+	layout     *layout.Layout
+	view       inventory.View
+	acceptance acceptance.Input
+	// work holds the files as this plan has left them so far.
+	work *render.Overlay
+	kust *kustomize
+	// decided collects the actions that changed something.
+	decided []Decided
+	// touched tells which written paths must show in a build, for the preconditions.
+	touched map[string]bool
+	places  bool
+	newPath []string
+	prune   PruneMode
+}
+
+func newPlanner(r Request, folder *inventory.Folder) *planner {
+	p := &planner{
+		req: r, folder: folder, layout: folder.Layout(), work: render.NewOverlay(r.Tree),
+		view:    inventory.View{Kinds: r.Kinds, DefaultNamespace: r.Policy.defaultNamespace()},
+		touched: map[string]bool{},
+		prune:   r.Policy.Prune,
+	}
+	if r.Decision != nil {
+		p.prune = r.Policy.Prune.Tighter(r.Decision.Prune)
+	}
+	p.acceptance = acceptance.Input{
+		Folder:             folder,
+		View:               inventory.View{DefaultNamespace: p.view.DefaultNamespace},
+		Sensitive:          r.Policy.sensitiveKind(r.Kinds),
+		SerializeNamespace: r.Policy.SerializeNamespace,
+		SourceNamespaces:   r.Policy.SourceNamespaces,
+	}
+	p.res = &Result{Folder: folder, Layout: p.layout.Summary(), Report: Report{Registrations: map[string]int{}}}
+	p.kust = newKustomize(p)
+	return p
+}
+
+// run goes through the batch: upserts first, then removals, then the preconditions of the whole flush.
+func (p *planner) run(ctx context.Context) error {
+	upserts, removals := p.intents()
+	var fresh []creation
+	for _, it := range upserts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := p.upsert(ctx, it)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			fresh = append(fresh, *c)
+		}
+	}
+	if err := p.kust.route(); err != nil {
+		return err
+	}
+	if err := p.create(ctx, fresh); err != nil {
+		return err
+	}
+	for _, it := range removals {
+		if err := p.remove(it); err != nil {
+			return err
+		}
+	}
+	if r := p.req.Decision; r == nil {
+		if err := p.sweep(); err != nil {
+			return err
+		}
+	}
+	if err := p.kust.settle(); err != nil {
+		return err
+	}
+	return p.finish()
+}
+
+// finish checks the flush as a whole and turns the working state into edits.
+func (p *planner) finish() error {
+	if len(p.res.Issues) == 0 && len(p.work.Changed()) > 0 {
+		p.res.Issues = acceptance.CheckWrites(p.acceptance, p.flush())
+	}
+	if len(p.res.Issues) == 0 {
+		if err := p.kust.prove(); err != nil {
+			return err
+		}
+	}
+	sortIssues(p.res.Issues)
+	if len(p.res.Issues) > 0 {
+		p.refuse()
+		return nil
+	}
+	if err := p.bootstrap(); err != nil {
+		return err
+	}
+	return p.emit()
+}
+
+// emit fills Edits and Decision. A suspended target shows what would happen and gets neither.
+func (p *planner) emit() error {
+	if p.req.Policy.Suspended {
+		return nil
+	}
+	for _, name := range p.work.Changed() {
+		e := Edit{Path: name, Mode: p.work.Mode(name), Delete: p.work.Removed(name)}
+		if !e.Delete {
+			b, _, err := p.work.File(name)
+			if err != nil {
+				return err
+			}
+			e.Content = b
+		}
+		p.res.Edits = append(p.res.Edits, e)
+	}
+	if len(p.res.Edits) == 0 {
+		return nil
+	}
+	d := &Decision{Actions: p.decided, Prune: p.prune, Bootstrap: p.req.Batch.Bootstrap}
+	if p.req.Decision != nil {
+		d.Bootstrap = p.req.Decision.Bootstrap
+	}
+	p.res.Decision = d
+	return nil
+}
+
+// refuse turns the report of a refused flush into what it is: nothing was written.
+func (p *planner) refuse() {
+	old := p.res.Report.Objects
+	p.res.Report = Report{Registrations: map[string]int{}}
+	for _, o := range old {
+		switch o.Outcome {
+		case Created, Updated, Deleted:
+			o.Outcome, o.Reason = Refused, string(p.res.Issues[0].Kind)
+			o.Message = "the whole flush is refused: " + p.res.Issues[0].Message
+			o.Source, o.Disposition = "", ""
+		}
+		p.res.Report.add(o)
+	}
+}
+
+// flush describes the writes for the preconditions.
+func (p *planner) flush() acceptance.Flush {
+	f := acceptance.Flush{
+		Places: p.places, NewPaths: p.newPath, UseKustomize: p.req.Policy.Placement.UseKustomize,
+	}
+	for _, name := range p.work.Changed() {
+		_, err := p.work.Original(name)
+		f.Writes = append(f.Writes, acceptance.Write{
+			Path: name, Delete: p.work.Removed(name), New: err != nil, Source: p.touched[name],
+		})
+	}
+	return f
+}
+
+func (p *planner) issue(i acceptance.Issue) { p.res.Issues = append(p.res.Issues, i) }
+
+func (p *planner) schema(t change.Type) *change.Schema {
+	if p.req.Schemas == nil {
+		return nil
+	}
+	return p.req.Schemas.Schema(t.Group, t.Version, t.Kind)
+}
+
+func (p *planner) builtIn(t change.Type) bool {
+	return p.req.Schemas != nil && p.req.Schemas.BuiltIn(t.Group)
+}
+
+func sortIssues(l []acceptance.Issue) {
+	slices.SortStableFunc(l, func(a, b acceptance.Issue) int {
+		return cmpOr(compareString(a.Path, b.Path), a.Document-b.Document, compareString(string(a.Kind), string(b.Kind)))
+	})
 }

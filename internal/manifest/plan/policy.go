@@ -32,3 +32,25 @@ type Policy struct {
 func (p *Policy) IsSensitive(t change.Type) bool {
 	return t.Group == "" && t.Kind == "Secret" || p.Sensitive != nil && p.Sensitive(t)
 }
+
+// defaultNamespace is where documents without any namespace belong: the one source namespace of the folder.
+func (p *Policy) defaultNamespace() string {
+	if p.SerializeNamespace != nil && *p.SerializeNamespace {
+		return ""
+	}
+	if len(p.SourceNamespaces) == 1 && p.SourceNamespaces[0] != "*" {
+		return p.SourceNamespaces[0]
+	}
+	return ""
+}
+
+// sensitiveKind answers by kind, for documents in Git whose served type may not be known.
+func (p *Policy) sensitiveKind(kinds change.Kinds) func(group, kind string) bool {
+	if p.Sensitive == nil || kinds == nil {
+		return nil
+	}
+	return func(group, kind string) bool {
+		t, ok := kinds.Kind(group, kind)
+		return ok && p.Sensitive(t)
+	}
+}

@@ -1,0 +1,269 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
+)
+
+// creation is an object without a document.
+type creation struct {
+	subject   *subject
+	sensitive bool
+	// moved is the clear document a sensitive object is taken out of (decision 54).
+	moved  *inventory.Document
+	placed placement.Placed
+}
+
+// create places the new objects of a batch together, against the folder as it was before the batch, and writes them
+// with their registration or not at all (git-writer 5).
+func (p *planner) create(ctx context.Context, fresh []creation) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	root := p.place(fresh)
+	slices.SortStableFunc(fresh, func(a, b creation) int {
+		return cmp.Or(cmp.Compare(a.placed.Path, b.placed.Path), a.subject.id.Compare(b.subject.id))
+	})
+	fresh = slices.DeleteFunc(fresh, func(c creation) bool {
+		if c.placed.Refusal == nil {
+			return false
+		}
+		c.subject.report.Source = string(c.placed.Source)
+		if c.subject.report.Source == "" {
+			c.subject.report.Source = string(placement.Canonical)
+		}
+		p.refused(c.subject, string(c.placed.Refusal.Reason), c.placed.Refusal.Message)
+		return true
+	})
+	if len(fresh) == 0 {
+		return nil
+	}
+	failed, err := p.register(fresh, root)
+	if err != nil {
+		return err
+	}
+	written := map[string]bool{}
+	for i := range fresh {
+		c := &fresh[i]
+		if reason := failed[c.placed.Kustomization]; reason != "" && c.placed.Kustomization != "" {
+			p.refused(c.subject, ReasonRegistration, reason)
+			continue
+		}
+		ok, err := p.createOne(ctx, c, written[c.placed.Path])
+		if err != nil {
+			return err
+		}
+		if ok {
+			written[c.placed.Path] = true
+		}
+	}
+	return p.withdraw(fresh, written)
+}
+
+// place fills in where each object goes.
+func (p *planner) place(fresh []creation) *placement.NewRoot {
+	in := placement.Input{
+		Folder: p.folder, Policy: p.req.Policy.Placement, SerializeNamespace: p.req.Policy.SerializeNamespace,
+	}
+	byID := map[string]*creation{}
+	for i := range fresh {
+		c := &fresh[i]
+		if c.subject.decided != nil && c.moved == nil && p.placeAgain(c) {
+			continue
+		}
+		byID[c.subject.id.String()] = c
+		in.Objects = append(in.Objects, placement.Object{
+			ID: c.subject.id, Type: c.subject.item.Type, Labels: labelsOf(c.subject.live), Sensitive: c.sensitive,
+		})
+	}
+	if len(in.Objects) == 0 {
+		return nil
+	}
+	b := placement.Place(in)
+	for _, o := range b.Objects {
+		byID[o.Object.ID.String()].placed = o
+	}
+	return b.Root
+}
+
+// register lists the new files in their kustomizations, one edit per kustomization. The answer names those that could
+// not be edited, with the reason.
+func (p *planner) register(fresh []creation, root *placement.NewRoot) (map[string]string, error) {
+	entries := map[string][]string{}
+	for _, c := range fresh {
+		if c.placed.Kustomization != "" && (root == nil || c.placed.Kustomization != root.Path) {
+			entries[c.placed.Kustomization] = append(entries[c.placed.Kustomization], c.placed.Entry)
+		}
+	}
+	failed := map[string]string{}
+	for _, k := range slices.Sorted(maps.Keys(entries)) {
+		err := p.editKustomization(k, func(v map[string]any) {
+			list := stringList(v["resources"])
+			for _, e := range entries[k] {
+				list = placement.InsertResource(list, e)
+			}
+			v["resources"] = anyList(list)
+		})
+		if isIO(err) {
+			return nil, err
+		}
+		if err != nil {
+			failed[k] = fmt.Sprintf("%s cannot list the new file: %v", k, err)
+			p.res.Report.Registrations["failed"] += len(entries[k])
+			continue
+		}
+		p.res.Report.Registrations["added"] += len(entries[k])
+	}
+	if root == nil {
+		return failed, nil
+	}
+	if taken, err := p.work.Occupied(root.Path); err != nil || taken {
+		return failed, err
+	}
+	b, err := yamledit.Emit(map[string]any{
+		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": anyList(root.Resources),
+	})
+	if err != nil {
+		failed[root.Path] = err.Error()
+		return failed, nil
+	}
+	return failed, p.work.Set(root.Path, b)
+}
+
+// withdraw takes registrations back whose file was not written after all, so that no build names a missing file.
+func (p *planner) withdraw(fresh []creation, written map[string]bool) error {
+	for _, c := range fresh {
+		k := c.placed.Kustomization
+		if k == "" || written[c.placed.Path] {
+			continue
+		}
+		if there, err := p.work.Occupied(c.placed.Path); err != nil || there {
+			return err
+		}
+		if there, err := p.work.Occupied(k); err != nil || !there {
+			return err
+		}
+		err := p.editKustomization(k, func(v map[string]any) {
+			setList(v, "resources", placement.RemoveResource(stringList(v["resources"]), c.placed.Entry))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createOne writes one new document; false means that the object was refused.
+func (p *planner) createOne(ctx context.Context, c *creation, shared bool) (bool, error) {
+	s := c.subject
+	s.report.Path, s.report.Source = c.placed.Path, string(c.placed.Source)
+	s.report.Disposition = string(c.placed.Disposition)
+	p.settleNamespace(s.live, s.id, c.placed.OmitNamespace)
+	file, err := p.file(c.placed.Path)
+	if err != nil {
+		return false, err
+	}
+	if file != nil && !c.sensitive {
+		s.report.Disposition = string(placement.Appended)
+	}
+	var sealed []byte
+	if c.sensitive {
+		if sealed, err = p.seal(ctx, s, c.placed.Path, nil); err != nil || sealed == nil {
+			return false, err
+		}
+		file = yamledit.AppendRaw(nil, sealed)
+	} else {
+		desired := compare.Normalize(s.live, nil, s.options)
+		if p.req.Policy.EscapeSubstitution && !substitutionOff(s.live) {
+			desired = escapeTokens(desired)
+		}
+		if file, err = yamledit.Append(file, desired); err != nil {
+			p.refused(s, ReasonUnknownContent, "the object cannot be written as YAML: "+err.Error())
+			return false, nil
+		}
+	}
+	if c.moved != nil {
+		if err := p.cut(s, c.moved); err != nil {
+			return false, err
+		}
+		s.report.Notes = append(s.report.Notes, clearTextNote(c.moved.Path))
+	}
+	if err := p.set(c.placed.Path, file); err != nil {
+		return false, err
+	}
+	p.places = p.places || c.moved == nil
+	if !shared {
+		p.newPath = append(p.newPath, c.placed.Path)
+	}
+	p.kust.expect(s, c.placed.Path)
+	if c.moved != nil {
+		p.done(s, Updated, sealed)
+	} else {
+		p.done(s, Created, sealed)
+	}
+	return true, nil
+}
+
+// editKustomization changes the value of a kustomization file and leaves its text as it is otherwise.
+func (p *planner) editKustomization(name string, change func(map[string]any)) error {
+	b, err := p.file(name)
+	if err != nil {
+		return &ioError{err}
+	}
+	f := yamldoc.Split(b)
+	index := -1
+	for i, d := range f.Docs {
+		if d.Empty {
+			continue
+		}
+		if index >= 0 {
+			return fmt.Errorf("%s has more than one document", name)
+		}
+		index = i
+	}
+	if index < 0 {
+		return fmt.Errorf("%s is empty", name)
+	}
+	v, err := decodeDocument(f.Body(b, index))
+	if err != nil {
+		return err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%s is no mapping", name)
+	}
+	m = cloneMap(m)
+	change(m)
+	res, err := yamledit.Edit(b, index, m, yamledit.Options{Options: compare.Options{Schema: yamledit.KustomizationSchema()}})
+	if err != nil {
+		return err
+	}
+	if err := p.work.Set(name, res.File); err != nil {
+		return &ioError{err}
+	}
+	return nil
+}
+
+func labelsOf(v map[string]any) map[string]string {
+	meta, _ := v["metadata"].(map[string]any)
+	l, _ := meta["labels"].(map[string]any)
+	out := make(map[string]string, len(l))
+	for k, e := range l {
+		if s, ok := e.(string); ok {
+			out[k] = s
+		}
+	}
+	return out
+}

@@ -1,0 +1,114 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
+)
+
+// file returns a file as the plan has left it; nil when there is none.
+func (p *planner) file(name string) ([]byte, error) {
+	b, _, err := p.work.File(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// set writes a source file, one whose change must show in a build when a build reads it.
+func (p *planner) set(name string, content []byte) error {
+	p.touched[name] = true
+	return p.work.Set(name, content)
+}
+
+// locate returns a document's file as it is now and the document's index in it, -1 when it is gone. Indices of the
+// inventory hold until the file is edited; after that the document is found by its raw identity (git-writer 2.4).
+func (p *planner) locate(d *inventory.Document) ([]byte, int, error) {
+	b, err := p.file(d.Path)
+	if err != nil || b == nil {
+		return nil, -1, err
+	}
+	if !p.touched[d.Path] {
+		return b, int(d.Index), nil
+	}
+	f := yamldoc.Split(b)
+	for i := range f.Docs {
+		n, err := yamldoc.Parse(f.Body(b, i))
+		if err != nil || n == nil {
+			continue
+		}
+		if rawID(yamldoc.ReadHead(n)) == d.Raw {
+			return b, i, nil
+		}
+	}
+	return b, -1, nil
+}
+
+// body returns the bytes of a document as it is now; nil when it is gone.
+func (p *planner) body(d *inventory.Document) ([]byte, error) {
+	b, i, err := p.locate(d)
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	f := yamldoc.Split(b)
+	if i >= len(f.Docs) {
+		return nil, nil
+	}
+	return f.Body(b, i), nil
+}
+
+// value returns a document's content as JSON values.
+func (p *planner) value(d *inventory.Document) (any, error) {
+	b, err := p.body(d)
+	if err != nil {
+		return nil, err
+	}
+	return decodeDocument(b)
+}
+
+func decodeDocument(body []byte) (any, error) {
+	n, err := yamldoc.Parse(body)
+	if err != nil {
+		return nil, err
+	}
+	if n == nil {
+		return nil, errors.New("the document is empty")
+	}
+	return n.JSON()
+}
+
+func rawID(h yamldoc.Head) change.ObjectID {
+	return change.ObjectID{Group: h.Group, Kind: h.Kind, Namespace: h.Namespace, Name: h.Name}
+}
+
+// nearest returns the closest file of a name at or above the directory of a path, up to the repository root.
+func (p *planner) nearest(file, name string) (string, []byte, error) {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		full := path.Join(dir, name)
+		b, err := p.file(full)
+		if err != nil || b != nil {
+			return full, b, err
+		}
+		if dir == "." || dir == "/" {
+			return "", nil, nil
+		}
+	}
+}
+
+// inFolder joins a name to the folder of the target.
+func (p *planner) inFolder(name string) string {
+	return strings.TrimPrefix(path.Join("/", p.layout.Jail(), name), "/")
+}
+
+func compareString(a, b string) int { return cmp.Compare(a, b) }
+
+func cmpOr(vals ...int) int { return cmp.Or(vals...) }

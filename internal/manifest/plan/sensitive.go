@@ -1,0 +1,156 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
+)
+
+// reseal brings the document of a sensitive object up to date: always as a whole, always encrypted, at the path it has
+// (git-writer 2.6). A clear document that shares its file is taken out and placed anew (decision 54).
+func (p *planner) reseal(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
+	body, err := p.body(d)
+	if err != nil {
+		return nil, err
+	}
+	git, err := decodeDocument(body)
+	if err != nil {
+		p.notEditable(s, d, err)
+		return nil, nil //nolint:nilnil // refused
+	}
+	p.settleNamespace(s.live, s.id, namespaceOf(git) == "")
+	p.kust.keepRenderedMetadata(s, d, git)
+	if !d.Encrypted && p.documents(d.Path) > 1 {
+		return &creation{subject: s, sensitive: true, moved: d}, nil
+	}
+	sealed, err := p.seal(ctx, s, d.Path, body)
+	if err != nil || sealed == nil {
+		return nil, err
+	}
+	file, i, err := p.locate(d)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(sealed, body) {
+		p.done(s, Unchanged, nil)
+		return nil, nil //nolint:nilnil // nothing to create
+	}
+	next, err := yamledit.ReplaceDoc(file, i, sealed)
+	if err != nil {
+		p.notEditable(s, d, err)
+		return nil, nil //nolint:nilnil // refused
+	}
+	if bytes.Equal(next, file) {
+		p.done(s, Unchanged, nil)
+		return nil, nil //nolint:nilnil // nothing to create
+	}
+	if err := p.set(d.Path, next); err != nil {
+		return nil, err
+	}
+	if !d.Encrypted {
+		s.report.Notes = append(s.report.Notes, clearTextNote(d.Path))
+	}
+	p.kust.expect(s, d.Path)
+	p.done(s, Updated, sealed)
+	return nil, nil //nolint:nilnil // nothing to create
+}
+
+// seal encrypts one object for a path. Nil without an error means that the object was refused.
+func (p *planner) seal(ctx context.Context, s *subject, name string, existing []byte) ([]byte, error) {
+	if s.decided != nil && s.decided.Sealed != nil {
+		return s.decided.Sealed, nil
+	}
+	if p.req.Sealer == nil {
+		p.refused(s, ReasonEncryptionRequired, "the object is sensitive and no encryption is configured")
+		return nil, nil
+	}
+	if err := p.req.Sealer.Ready(); err != nil {
+		s.report.Encryption = "failed"
+		p.refused(s, ReasonEncryptionRequired, "the object is sensitive and encryption is not ready: "+err.Error())
+		return nil, nil
+	}
+	rulesPath, rules, err := p.rules(name)
+	if err != nil {
+		return nil, err
+	}
+	res, err := p.req.Sealer.Seal(ctx, SealRequest{
+		Object: s.id, Type: s.item.Type, UID: s.item.UID, Path: name, Existing: existing, RulesPath: rulesPath, Rules: rules,
+		Desired: compare.Canonical(compare.Normalize(s.live, nil, s.options)),
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil {
+		err = sealedDocument(res, s)
+	}
+	if err != nil {
+		s.report.Encryption = "failed"
+		p.refused(s, ReasonSealFailed, "the object cannot be encrypted: "+err.Error())
+		return nil, nil
+	}
+	s.report.Encryption = res.Outcome
+	s.report.Notes = append(s.report.Notes, res.Notes...)
+	if res.Outcome == SealUnchanged {
+		return existing, nil
+	}
+	return res.Document, nil
+}
+
+// sealedDocument is the last check before bytes of a sensitive object may be written (G4): one encrypted document with
+// the identity it should have.
+func sealedDocument(r SealResult, s *subject) error {
+	if r.Outcome == SealUnchanged {
+		return nil
+	}
+	n, err := yamldoc.Parse(r.Document)
+	if err != nil || n == nil {
+		return errNotSealed
+	}
+	h := yamldoc.ReadHead(n)
+	if !h.Encrypted || h.Kind != s.id.Kind || h.Group != s.id.Group || h.Name != s.id.Name {
+		return errNotSealed
+	}
+	return nil
+}
+
+// rules returns the nearest .sops.yaml as it will be after this write.
+func (p *planner) rules(name string) (string, []byte, error) {
+	own, next, err := p.sopsConfig()
+	if err != nil {
+		return "", nil, err
+	}
+	at, b, err := p.nearest(name, sopsConfigName)
+	if err != nil || next == nil {
+		return at, b, err
+	}
+	if at == own || b == nil || len(at) < len(own) {
+		return own, next, nil
+	}
+	return at, b, nil
+}
+
+// documents counts the documents of a file that say something.
+func (p *planner) documents(name string) int {
+	f := p.folder.File(name)
+	if f == nil {
+		return 0
+	}
+	n := 0
+	for i := range f.Documents {
+		if f.Documents[i].Content != inventory.Empty {
+			n++
+		}
+	}
+	return n
+}
+
+func clearTextNote(name string) string {
+	return name + " held the object in clear; the history of the repository still does, so its values should be changed"
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
+)
+
+// subject is one object on its way into the folder.
+type subject struct {
+	intent
+	id      change.ObjectID
+	options compare.Options
+	// live is the sanitized object; tokens of the folder stand in it where they explain the live value.
+	live   map[string]any
+	report ObjectReport
+}
+
+func (p *planner) subject(it intent) *subject {
+	return &subject{
+		intent: it, id: it.item.Object,
+		options: compare.Options{Schema: p.schema(it.item.Type), BuiltIn: p.builtIn(it.item.Type), Mask: it.item.Mask},
+		report:  ObjectReport{Object: it.item.Object, Type: it.item.Type, Operation: it.op},
+	}
+}
+
+// refused records that one object is not written; everything else goes on.
+func (p *planner) refused(s *subject, reason, message string) {
+	s.report.Outcome, s.report.Reason, s.report.Message = Refused, reason, message
+	p.res.Report.add(s.report)
+}
+
+// done records an object's outcome, and its action when something changed.
+func (p *planner) done(s *subject, o Outcome, sealed []byte) {
+	s.report.Outcome = o
+	p.res.Report.add(s.report)
+	if o != Created && o != Updated && o != Deleted {
+		return
+	}
+	d := Decided{
+		Action: Upsert, Object: s.id, Type: s.item.Type, Operation: s.op, UID: s.item.UID, Path: s.report.Path,
+		Sealed: sealed, Sweep: s.sweep,
+	}
+	if o == Deleted {
+		d.Action = Remove
+	} else {
+		d.Desired, d.Mask = s.item.Desired, s.item.Mask
+	}
+	p.decided = append(p.decided, d)
+}
+
+// upsert writes an object where the folder already holds it. It returns a creation when the folder does not.
+func (p *planner) upsert(ctx context.Context, it intent) (*creation, error) {
+	s := p.subject(it)
+	v, err := compare.Decode(it.item.Desired)
+	live, ok := v.(map[string]any)
+	if err != nil || !ok {
+		p.refused(s, ReasonUnknownContent, "the captured object is no JSON object")
+		return nil, nil //nolint:nilnil // nothing to create and nothing went wrong
+	}
+	s.live = live
+	docs := p.folder.Find(s.id, p.view)
+	switch {
+	case len(docs) > 1:
+		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object", docs[0].Path, docs[1].Path))
+		return nil, nil //nolint:nilnil // see above
+	case len(docs) == 1 && len(p.folder.Effective(docs[0], p.view).Others) > 0:
+		p.refused(s, ReasonAmbiguousIdentity, docs[0].Path+": builds give the document different namespaces")
+		return nil, nil //nolint:nilnil // see above
+	case len(docs) == 1:
+		return p.existing(ctx, s, docs[0])
+	}
+	handled, err := p.kust.inherited(s)
+	if handled || err != nil {
+		return nil, err
+	}
+	return &creation{subject: s, sensitive: p.req.Policy.IsSensitive(it.item.Type)}, nil
+}
+
+// existing brings a document of the folder up to date.
+func (p *planner) existing(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
+	s.report.Path = d.Path
+	if p.req.Policy.IsSensitive(s.item.Type) || d.Encrypted {
+		return p.reseal(ctx, s, d)
+	}
+	if p.kust.renders(d) {
+		return nil, p.kust.edit(s, d)
+	}
+	if d.Digest != ([32]byte{}) && d.Digest == compare.Digest(s.live) && len(d.Hazards) == 0 {
+		p.done(s, Unchanged, nil)
+		return nil, nil //nolint:nilnil // nothing to create
+	}
+	git, err := p.value(d)
+	if err != nil {
+		p.notEditable(s, d, err)
+		return nil, nil //nolint:nilnil // see above
+	}
+	p.explain(s, git, d.Path)
+	p.settleNamespace(s.live, s.id, namespaceOf(git) == "")
+	return nil, p.write(s, d, s.live)
+}
+
+// write edits one document so that it means desired, and reports the outcome.
+func (p *planner) write(s *subject, d *inventory.Document, desired any) error {
+	file, i, err := p.locate(d)
+	if err != nil {
+		return err
+	}
+	if i < 0 {
+		p.refused(s, ReasonNotEditable, d.Path+": the document is gone from the file")
+		return nil
+	}
+	res, err := yamledit.Edit(file, i, desired, yamledit.Options{Options: s.options, AllowReplace: true})
+	if err != nil {
+		p.notEditable(s, d, err)
+		return nil
+	}
+	if res.Outcome == yamledit.NoChange {
+		p.done(s, Unchanged, nil)
+		return nil
+	}
+	if err := p.set(d.Path, res.File); err != nil {
+		return err
+	}
+	for _, n := range res.Notes {
+		s.report.Notes = append(s.report.Notes, fmt.Sprintf("the %s at line %d is written anew: %s", n.Rung, n.Line, n.Reason))
+	}
+	if v := s.item.Type.APIVersion(); d.APIVersion != v {
+		s.report.Notes = append(s.report.Notes, fmt.Sprintf("moved from %s to %s", d.APIVersion, v))
+	}
+	p.done(s, Updated, nil)
+	return nil
+}
+
+// notEditable refuses one object because of its document in Git (decision 37).
+func (p *planner) notEditable(s *subject, d *inventory.Document, err error) {
+	p.refused(s, ReasonNotEditable, fmt.Sprintf("%s, document %d: %v", d.Path, d.Index, err))
+}
+
+// settleNamespace gives a desired object the metadata.namespace its document holds (git-writer 4.8): omit is what the
+// document or its place would do if the policy says nothing.
+func (p *planner) settleNamespace(desired map[string]any, id change.ObjectID, omit bool) {
+	meta, ok := desired["metadata"].(map[string]any)
+	if !ok || id.Namespace == "" {
+		return
+	}
+	if b := p.req.Policy.SerializeNamespace; b != nil {
+		omit = !*b
+	}
+	if omit {
+		delete(meta, "namespace")
+	} else {
+		meta["namespace"] = id.Namespace
+	}
+}
+
+// namespaceOf returns metadata.namespace of an object in JSON values.
+func namespaceOf(v any) string {
+	m, _ := v.(map[string]any)
+	meta, _ := m["metadata"].(map[string]any)
+	ns, _ := meta["namespace"].(string)
+	return ns
+}
