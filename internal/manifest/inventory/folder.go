@@ -5,6 +5,7 @@ package inventory
 
 import (
 	"iter"
+	"path"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
@@ -14,7 +15,7 @@ import (
 // Role is what an entry of the folder is (git-writer 2.2).
 type Role uint8
 
-// The roles. Ignored entries are not part of a Folder.
+// The roles. Ignored entries are no part of a Folder.
 const (
 	// Manifest is a *.yaml or *.yml file: it is split into documents.
 	Manifest Role = iota
@@ -117,8 +118,16 @@ type Counts struct {
 
 // Folder is what a folder of one tree holds. It is immutable and safe for concurrent use.
 type Folder struct {
-	path   string
-	layout *layout.Layout
+	path     string
+	root     *dirNode
+	index    *index
+	ignore   *Ignore
+	ignoreID manifest.ID
+	layout   *layout.Layout
+	// blocked is a file, symlink or submodule at the folder's path or above it; such a folder is empty.
+	blocked *File
+	// above are the directories outside the folder that were read, by id.
+	above map[manifest.ID][]manifest.DirEntry
 }
 
 // Path returns the folder from the repository root; "" is the root.
@@ -127,29 +136,150 @@ func (f *Folder) Path() string { return f.path }
 // Layout returns the kustomize layout of the folder.
 func (f *Folder) Layout() *layout.Layout { return f.layout }
 
-// Ignore returns the rules of .gittargetignore; never nil.
-func (f *Folder) Ignore() *Ignore { return nil }
+// Ignore returns the rules of .gittargetignore; nil matches nothing.
+func (f *Folder) Ignore() *Ignore { return f.ignore }
 
 // Counts returns the totals of the folder.
-func (f *Folder) Counts() Counts { return Counts{} }
+func (f *Folder) Counts() Counts {
+	if f.root == nil {
+		return Counts{}
+	}
+	t := f.root.sum
+	return Counts{Files: t.files, Documents: t.documents, Managed: t.managed, Ignored: t.ignored}
+}
 
-// File returns the entry at a path from the repository root; nil when there is none (or it is ignored).
-func (f *Folder) File(path string) *File { return nil }
+// File returns the entry at a path from the repository root; nil when there is none, when it is a directory and when
+// it is ignored.
+func (f *Folder) File(path string) *File {
+	path = clean(path)
+	if f.blocked != nil && path == f.blocked.Path {
+		return f.blocked
+	}
+	if !within(f.path, path) {
+		return nil
+	}
+	e, _ := f.root.at(relative(f.path, path))
+	return e.file
+}
+
+// IsDir reports whether a path is a directory of the folder that is not ignored.
+func (f *Folder) IsDir(path string) bool {
+	path = clean(path)
+	if path == f.path {
+		return f.root != nil && len(f.root.chunks) > 0
+	}
+	if !within(f.path, path) {
+		return false
+	}
+	e, ok := f.root.at(relative(f.path, path))
+	return ok && e.dir != nil
+}
+
+// Names iterates over the names of a directory's entries that are not ignored, in Git's order.
+func (f *Folder) Names(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		d := f.root
+		if dir = clean(dir); dir != f.path {
+			if !within(f.path, dir) {
+				return
+			}
+			e, _ := f.root.at(relative(f.path, dir))
+			d = e.dir
+		}
+		for e := range d.all() {
+			if !yield(path.Base(e.path())) {
+				return
+			}
+		}
+	}
+}
 
 // Files iterates over all files in path order.
-func (f *Folder) Files() iter.Seq[*File] { return func(func(*File) bool) {} }
+func (f *Folder) Files() iter.Seq[*File] { return f.pick(anyFile) }
 
 // Irregular iterates in path order over the files that are not plain good manifests or passengers: foreign entries,
-// artefacts, and files with an empty, invalid, non-KRM or hidden document. The cost follows their number.
-func (f *Folder) Irregular() iter.Seq[*File] { return func(func(*File) bool) {} }
+// artefacts, and files with an empty, invalid, non-KRM or hidden document, a pointer, or unsafe aliases. The cost
+// follows their number.
+func (f *Folder) Irregular() iter.Seq[*File] {
+	return f.pick(func(t totals) int { return t.irregular })
+}
+
+func (f *Folder) pick(what func(totals) int) iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		if f.blocked != nil && !yield(f.blocked) {
+			return
+		}
+		f.root.walk(what, yield)
+	}
+}
 
 // Documents iterates over the documents that claim an identity, in path order, then index. Patch files are among them:
-// a View tells.
-func (f *Folder) Documents() iter.Seq[*Document] { return func(func(*Document) bool) {} }
+// Effective tells.
+func (f *Folder) Documents() iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		f.root.walk(func(t totals) int { return t.managed }, func(file *File) bool {
+			for i := range file.Documents {
+				if d := &file.Documents[i]; file.claims(d) && !yield(d) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
 
-// Rel returns a path relative to the folder, "." for the folder itself; a path outside is returned as it is.
-func (f *Folder) Rel(path string) string { return path }
+// ValueFiles returns the files of the folder that hold Helm values for an Application or HelmRelease of the folder
+// (git-writer 2.7): they exist, and no document of theirs is a manifest.
+func (f *Folder) ValueFiles() map[string]bool {
+	out := map[string]bool{}
+	f.root.walk(func(t totals) int { return t.values }, func(file *File) bool {
+		for _, p := range file.ValueFiles {
+			if v := f.File(p); v != nil && (v.Role == Manifest || v.Role == Foreign) && !v.holdsManaged() {
+				out[p] = true
+			}
+		}
+		return true
+	})
+	return out
+}
 
-// RoleOf returns the role a new file at a path would have; false when .gittargetignore hides it or it lies outside
-// the folder.
-func (f *Folder) RoleOf(path string) (Role, bool) { return Manifest, false }
+func (f *File) holdsManaged() bool {
+	for i := range f.Documents {
+		if f.Documents[i].Content == Managed {
+			return true
+		}
+	}
+	return false
+}
+
+// Rel returns a path relative to the folder, "." for the folder itself; a path outside starts with "../".
+func (f *Folder) Rel(p string) string {
+	p = clean(p)
+	if within(f.path, p) {
+		return dot(relative(f.path, p))
+	}
+	up, base := "", f.path
+	for !within(base, p) {
+		up, base = up+"../", clean(path.Dir("/"+base))
+	}
+	return up + relative(base, p)
+}
+
+// RoleOf returns the role a regular file at a path has or would have; false when .gittargetignore hides it, when it
+// lies outside the folder or in a directory no scan enters.
+func (f *Folder) RoleOf(p string) (Role, bool) {
+	p = clean(p)
+	if !within(f.path, p) || p == f.path {
+		return Foreign, false
+	}
+	rel := relative(f.path, p)
+	r := roles{ignore: f.ignore, top: f.path == ""}
+	for i, c := range rel {
+		if c == '/' {
+			if skip, _ := r.skips(rel[:i]); skip {
+				return Foreign, false
+			}
+		}
+	}
+	return r.of(rel, manifest.ModeFile)
+}

@@ -4,9 +4,13 @@
 package inventory
 
 import (
+	"cmp"
 	"iter"
+	"slices"
+	"sort"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 )
 
 // View is the reading of a Folder's raw identities: the folder's own layout says which namespace a build gives, Kinds
@@ -46,45 +50,148 @@ type Effective struct {
 	Unresolved bool
 }
 
+// Claims reports whether id is one of the identities.
+func (e *Effective) Claims(id change.ObjectID) bool {
+	return !e.Patch && (e.ID == id || slices.Contains(e.Others, id))
+}
+
+// scope says whether a kind is namespaced.
+type scope uint8
+
+const (
+	scopeUnknown scope = iota
+	scopeNamespaced
+	scopeCluster
+)
+
+func (v View) scope(group, kind string) scope {
+	if v.Kinds != nil {
+		if t, ok := v.Kinds.Kind(group, kind); ok {
+			if t.Namespaced {
+				return scopeNamespaced
+			}
+			return scopeCluster
+		}
+	}
+	if layout.ClusterScoped(group, kind) {
+		return scopeCluster
+	}
+	return scopeUnknown
+}
+
 // Effective returns what a document means.
-func (f *Folder) Effective(d *Document, v View) Effective { return Effective{} }
+func (f *Folder) Effective(d *Document, v View) Effective {
+	e := Effective{ID: d.Raw, Patch: f.layout.IsPatch(d.Path)}
+	if v.Kinds != nil {
+		_, ok := v.Kinds.Kind(d.Raw.Group, d.Raw.Kind)
+		e.Unresolved = !ok
+	}
+	if v.scope(d.Raw.Group, d.Raw.Kind) == scopeCluster {
+		e.ScopeMismatch = d.Raw.Namespace != ""
+		e.ID.Namespace = ""
+		return e
+	}
+	given := f.layout.Namespaces(d.Path)
+	if len(given) == 0 {
+		e.ID.Namespace, e.Source = v.written(d.Raw.Namespace)
+		return e
+	}
+	for i, ns := range given {
+		id, source := d.Raw, NamespaceKustomize
+		if id.Namespace = ns; ns == "" {
+			id.Namespace, source = v.written(d.Raw.Namespace)
+		}
+		switch {
+		case i == 0:
+			e.ID, e.Source = id, source
+		case id != e.ID && !slices.Contains(e.Others, id):
+			e.Others = append(e.Others, id)
+		}
+	}
+	return e
+}
+
+// written is the namespace of a document no build changes.
+func (v View) written(ns string) (string, NamespaceSource) {
+	switch {
+	case ns != "":
+		return ns, NamespaceExplicit
+	case v.DefaultNamespace != "":
+		return v.DefaultNamespace, NamespaceDefault
+	}
+	return "", NamespaceNone
+}
+
+// fewDocuments is the size from which a group is searched by namespace instead of read.
+const fewDocuments = 8
 
 // Find returns the documents that claim an identity, in path order, then index. The first one owns it.
-func (f *Folder) Find(id change.ObjectID, v View) []*Document { return nil }
+func (f *Folder) Find(id change.ObjectID, v View) []*Document {
+	g := f.index.get(nameOf(id))
+	if g == nil {
+		return nil
+	}
+	docs := g.docs
+	if len(docs) > fewDocuments && id.Namespace != "" && !f.layout.SetsNamespace() {
+		docs = slices.Concat(g.in(""), g.in(id.Namespace))
+	}
+	var out []*Document
+	for _, d := range docs {
+		if e := f.Effective(d, v); e.Claims(id) {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, compareDocuments)
+	return out
+}
+
+// in returns the documents with a written namespace.
+func (g *group) in(namespace string) []*Document {
+	lo := sort.Search(len(g.docs), func(i int) bool { return g.docs[i].Raw.Namespace >= namespace })
+	hi := sort.Search(len(g.docs), func(i int) bool { return g.docs[i].Raw.Namespace > namespace })
+	return g.docs[lo:hi]
+}
 
 // Duplicates iterates over the identities claimed by more than one document, each with its documents in path order.
 // The order of the identities is theirs. The cost follows the number of names with more than one place.
 func (f *Folder) Duplicates(v View) iter.Seq2[change.ObjectID, []*Document] {
-	return func(func(change.ObjectID, []*Document) bool) {}
+	claims := map[change.ObjectID][]*Document{}
+	for g := range f.index.multiple() {
+		first := g.docs[0].Raw
+		if !g.same && v.DefaultNamespace == "" && !f.layout.SetsNamespace() && v.scope(first.Group, first.Kind) != scopeCluster {
+			continue // different written namespaces stay different
+		}
+		for _, d := range g.docs {
+			e := f.Effective(d, v)
+			if e.Patch {
+				continue
+			}
+			claims[e.ID] = append(claims[e.ID], d)
+			for _, id := range e.Others {
+				claims[id] = append(claims[id], d)
+			}
+		}
+	}
+	ids := make([]change.ObjectID, 0, len(claims))
+	for id, docs := range claims {
+		if len(docs) > 1 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, change.ObjectID.Compare)
+	return func(yield func(change.ObjectID, []*Document) bool) {
+		for _, id := range ids {
+			slices.SortFunc(claims[id], compareDocuments)
+			if !yield(id, claims[id]) {
+				return
+			}
+		}
+	}
 }
 
-// Code is a diagnostic's reason (git-writer 2.5).
-type Code string
-
-// The codes.
-const (
-	InvalidYAML        Code = "invalid-yaml"
-	EmptyDocument      Code = "empty-document"
-	NotKRMCode         Code = "not-krm"
-	NonEditable        Code = "non-editable"
-	MissingSOPSKey     Code = "missing-sops-key"
-	DuplicateIdentity  Code = "duplicate-identity"
-	UnresolvedMapping  Code = "unresolved-mapping"
-	ScopeMismatch      Code = "scope-mismatch"
-	AmbiguousNamespace Code = "ambiguous-namespace"
-	// AmbiguousOverrides and BuildFailed are reported by a build, never by a scan.
-	AmbiguousOverrides Code = "ambiguous-kustomize-overrides"
-	BuildFailed        Code = "kustomize-build-failed"
-)
-
-// Diagnostic is one remark about a document. It refuses nothing.
-type Diagnostic struct {
-	Code     Code
-	Path     string
-	Document int
-	Line     int
-	Message  string
+// sortDiagnostics orders diagnostics by path, document and code.
+func sortDiagnostics(list []Diagnostic) {
+	slices.SortFunc(list, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Code, b.Code))
+	})
 }
-
-// Diagnose returns the diagnostics of the folder, sorted by path, document and code.
-func (f *Folder) Diagnose(v View) []Diagnostic { return nil }

@@ -4,6 +4,7 @@
 package layout
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ type Summary struct {
 	// Root is the directory of the one render root; Roots are all of them, sorted. "." stands for the repository root.
 	Root  string
 	Roots []string
-	// ReadOnlyBases are the directories above the folder that the roots read, sorted.
+	// ReadOnlyBases are the bases outside the folder that its kustomizations read: directories, and single files. Sorted.
 	ReadOnlyBases []string
 	// Ambiguous reports several render roots.
 	Ambiguous bool
@@ -40,15 +41,15 @@ type Layout struct {
 	byDir    map[string]*Kustomization
 	sorted   []*Kustomization
 	roots    []*Kustomization
-	reach    map[string][]Reach
-	reads    map[string][]string
+	places   map[string]*place
 	patches  map[string]bool
 	problems []Problem
-	parsed   map[manifest.ID]*parsed
-	aliases  map[manifest.ID]string
-	patchOf  map[manifest.ID]patchFacts
-	outside  bool
-	names    bool
+	// What was learnt of blobs, for the next Resolve.
+	parsed  map[manifest.ID]*parsed
+	aliases map[manifest.ID]string
+	patchOf map[manifest.ID]patchFacts
+	// outside reports that something above the folder was looked at, names that a namespace: field exists.
+	outside, names bool
 }
 
 // Kustomization is one kustomization file with its references resolved.
@@ -153,36 +154,60 @@ func (l *Layout) Governing(file string) *Kustomization {
 
 // Reaches returns every way the builds of the folder reach a file, in order of root and chain; nil for a file no
 // build reads as a resource. More than one is a fan-in (git-writer 6.9).
-func (l *Layout) Reaches(file string) []Reach { return l.reach[file] }
+func (l *Layout) Reaches(file string) []Reach {
+	if p := l.places[file]; p != nil {
+		return p.reach
+	}
+	return nil
+}
 
 // Reads returns the files a build of the root in dir reads, sorted: kustomizations, resources and patches
 // (git-writer 6.3).
-func (l *Layout) Reads(dir string) []string { return l.reads[clean(dir)] }
+func (l *Layout) Reads(dir string) []string {
+	seen := map[string]bool{}
+	var visit func(k *Kustomization)
+	visit = func(k *Kustomization) {
+		if k == nil || seen[k.Path] {
+			return
+		}
+		seen[k.Path] = true
+		for _, refs := range [][]Ref{k.Resources, k.Patches} {
+			for _, r := range refs {
+				if r.Kind == RefFile && r.Target != "" {
+					seen[r.Target] = true
+				}
+			}
+		}
+		for _, c := range l.children(k) {
+			visit(c.k)
+		}
+	}
+	visit(l.byDir[clean(dir)])
+	return slices.Sorted(maps.Keys(seen))
+}
 
 // IsPatch reports whether a kustomization names the file under patches. Such a file is retained, not managed, unless
 // a kustomization lists it as a resource too (git-writer 2.7).
-func (l *Layout) IsPatch(file string) bool { return l.patches[file] && len(l.reach[file]) == 0 }
+func (l *Layout) IsPatch(file string) bool { return l.patches[file] && l.places[file] == nil }
+
+// NamesPatch reports whether any kustomization names the file under patches.
+func (l *Layout) NamesPatch(file string) bool { return l.patches[file] }
 
 // Namespaces returns the namespaces the builds give to namespaced documents of a file, sorted and without repetition.
 // Nil: no build reaches the file. An empty string stands for a build that leaves the namespace as it is.
 func (l *Layout) Namespaces(file string) []string {
-	r := l.reach[file]
-	if len(r) == 0 {
-		return nil
+	if p := l.places[file]; p != nil {
+		return p.namespaces
 	}
-	out := make([]string, 0, 1)
-	for _, e := range r {
-		if !slices.Contains(out, e.Namespace) {
-			out = append(out, e.Namespace)
-		}
-	}
-	slices.Sort(out)
-	return out
+	return nil
 }
 
 // SetsNamespace reports whether any kustomization in scope has a namespace: field, so that an effective namespace can
 // differ from the written one.
 func (l *Layout) SetsNamespace() bool { return l.names }
+
+// LooksOutside reports that the layout depends on entries above the folder, or would if they existed.
+func (l *Layout) LooksOutside() bool { return l.outside }
 
 // Problems returns what the operator refuses, sorted by path, line and construct.
 func (l *Layout) Problems() []Problem { return l.problems }
@@ -196,8 +221,16 @@ func (l *Layout) Summary() Summary {
 	for _, k := range l.sorted {
 		if !within(l.jail, k.Dir) {
 			s.ReadOnlyBases = append(s.ReadOnlyBases, dot(k.Dir))
+			continue
+		}
+		for _, ref := range k.Resources {
+			if ref.Kind == RefFile && ref.Target != "" && !within(l.jail, ref.Target) {
+				s.ReadOnlyBases = append(s.ReadOnlyBases, ref.Target)
+			}
 		}
 	}
+	slices.Sort(s.ReadOnlyBases)
+	s.ReadOnlyBases = slices.Compact(s.ReadOnlyBases)
 	switch {
 	case len(l.roots) > 1:
 		s.Ambiguous = true
