@@ -9,7 +9,8 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
-// Sink takes over changes and snapshots; the branch worker implements it.
+// Sink takes over changes and snapshots; the branch worker implements it. Sinks are compared with ==: another value
+// means another worker.
 type Sink interface {
 	// Offer returns at once with the machine's verdict.
 	Offer(ctx context.Context, c change.Change) change.Verdict
@@ -18,14 +19,17 @@ type Sink interface {
 	// Wake returns a channel that is closed when intake may have reopened. Take it before Offer and call it again after
 	// each receive.
 	Wake() <-chan struct{}
-	// Declare names the cells a target watches from now on.
+	// Declare names the cells a target watches from now on. It is repeated with the same epoch when an offer was
+	// answered UnknownTarget.
 	Declare(target change.TargetKey, epoch uint64, cells []change.Cell)
 }
 
 // Stamp is what the worker knew before a snapshot was gathered (watch 8.2 step 2).
 type Stamp struct {
-	// Epoch is the apply epoch.
+	// Epoch is the epoch of the last Declare; watch fills it in.
 	Epoch uint64
+	// Applies counts the applies seen so far.
+	Applies uint64
 	// Ahead: Git held commits the cluster had not been given yet.
 	Ahead bool
 }

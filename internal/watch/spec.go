@@ -4,8 +4,11 @@
 package watch
 
 import (
+	"context"
+
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/cluster"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 )
 
 // TargetSpec is what a GitTarget's controller declares.
@@ -21,6 +24,8 @@ type TargetSpec struct {
 	Stamp func() Stamp
 	// PruneMode is spec.prune.mode; a change to "Always" takes a fresh snapshot of every collection.
 	PruneMode string
+	// Ignore is spec.ignore.
+	Ignore sanitize.Config
 	// Withheld types open no stream and are reported as blocked (decision 52).
 	Withheld []Withheld
 }
@@ -64,8 +69,8 @@ type Plan struct {
 	Retained []string
 }
 
-// Planner resolves what a target's rules select. It must not block on I/O. An error aborts the pass: current streams
+// Planner resolves what a target's rules select. It should not block: ctx ends after 30 s. An error aborts the pass: current streams
 // stay and it is tried again after 2, 5, 10, 30, 60 s.
 type Planner interface {
-	Plan(target change.TargetKey, c *cluster.Catalog) (Plan, error)
+	Plan(ctx context.Context, target change.TargetKey, c *cluster.Catalog) (Plan, error)
 }

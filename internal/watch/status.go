@@ -4,6 +4,10 @@
 package watch
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
@@ -18,6 +22,18 @@ const (
 	Replaying Phase = "Replaying"
 	Blocked   Phase = "Blocked"
 )
+
+// weakness orders phases: blocked > replaying > streaming.
+func (p Phase) weakness() int {
+	switch p {
+	case Blocked:
+		return 2
+	case Replaying:
+		return 1
+	default:
+		return 0
+	}
+}
 
 // Reasons of a stream's phase and of StreamsRunning (watch 8.1, api 6.3).
 const (
@@ -64,14 +80,17 @@ type Status struct {
 	Planned bool
 	// Settled is false while a trigger waits or a pass failed.
 	Settled bool
-	// Epoch numbers the installed plans.
+	// DirtySince is when the oldest waiting trigger came; zero when none waits.
+	DirtySince time.Time
+	// Epoch numbers the sets of cells declared to the worker.
 	Epoch uint64
 	// CatalogRevision is the catalog the plan was made from.
 	CatalogRevision uint64
-	Cells           []CellStatus
-	Types           []TypeStatus
-	// Total, Ready, Replaying and Blocked count types.
-	Total, Ready, Replaying, Blocked int
+	// Cells and Types are sorted by group, resource and namespace.
+	Cells []CellStatus
+	Types []TypeStatus
+	// Total, Ready, Replaying and Blocked count types; Open counts sessions held at the API server.
+	Total, Ready, Replaying, Blocked, Open int
 	// Running, Reason and Message answer StreamsRunning: "True", "False" or "Unknown".
 	Running, Reason, Message string
 	// PlanProblem is why the last pass installed nothing; empty when it did.
@@ -80,5 +99,134 @@ type Status struct {
 	Rechecked string
 }
 
-// ForCells returns the roll-up of the given cells only, as a rule's status shows it.
-func (s *Status) ForCells(cells []change.Cell) Status { return Status{Key: s.Key} }
+// ForCells returns the roll-up of the given cells only, as a rule's status shows it. Cells without a stream yet count
+// as replaying.
+func (s *Status) ForCells(cells []change.Cell) Status {
+	out := Status{
+		Key: s.Key, Planned: s.Planned, Settled: s.Settled, Epoch: s.Epoch, CatalogRevision: s.CatalogRevision,
+		PlanProblem: s.PlanProblem,
+	}
+	for _, c := range cells {
+		i := slices.IndexFunc(s.Cells, func(x CellStatus) bool { return x.Cell == c })
+		if i < 0 {
+			out.Cells = append(out.Cells, CellStatus{
+				Cell: c, Type: change.Type{Group: c.Group, Resource: c.Resource}, Phase: Replaying, Reason: ReasonInitialReplay,
+			})
+			continue
+		}
+		out.Cells = append(out.Cells, s.Cells[i])
+	}
+	out.rollUp()
+	return out
+}
+
+// rollUp derives the types and StreamsRunning from the cells.
+func (s *Status) rollUp() {
+	slices.SortFunc(s.Cells, func(a, b CellStatus) int { return compareCells(a.Cell, b.Cell) })
+	for _, c := range s.Cells {
+		if c.Skipped {
+			continue
+		}
+		t := TypeStatus{
+			Group: c.Cell.Group, Resource: c.Cell.Resource, Phase: c.Phase, Reason: c.Reason, Message: c.Message,
+		}
+		last := len(s.Types) - 1
+		switch {
+		case last < 0 || s.Types[last].Group != t.Group || s.Types[last].Resource != t.Resource:
+			s.Types = append(s.Types, t)
+		case t.weakness() > s.Types[last].weakness():
+			s.Types[last] = t
+		}
+	}
+	s.Total = len(s.Types)
+	var worst *TypeStatus
+	for i := range s.Types {
+		t := &s.Types[i]
+		switch t.Phase {
+		case Blocked:
+			s.Blocked++
+		case Replaying:
+			s.Replaying++
+		case Streaming:
+			s.Ready++
+		}
+		if worst == nil || t.weakness() > worst.weakness() ||
+			t.Phase == Replaying && worst.Phase == Replaying && t.Reason == ReasonBranchIntakePaused {
+			worst = t
+		}
+	}
+	s.Running, s.Reason, s.Message = s.running(worst)
+}
+
+func (s *Status) running(worst *TypeStatus) (status, reason, message string) {
+	switch {
+	case !s.Planned:
+		return "Unknown", ReasonNotReady, first(s.PlanProblem, "The first plan is not made yet.")
+	case worst == nil:
+		return "False", ReasonNoResolvedTypes, "The rules select no resource type."
+	case worst.Phase == Blocked:
+		return "False", worst.Reason, first(worst.Message, worst.name()+" is blocked.")
+	case worst.Phase == Replaying && worst.Reason == ReasonBranchIntakePaused:
+		return "False", ReasonBranchIntakePaused, worst.Message
+	case worst.Phase == Replaying:
+		return "False", ReasonReplaying, "Reading the present state of " + s.waiting() + "."
+	}
+	return "True", ReasonAllStreamsReady, fmt.Sprintf("Watching %d resource type(s).", s.Total)
+}
+
+// waiting names up to three types that replay.
+func (s *Status) waiting() string {
+	var names []string
+	for i := range s.Types {
+		if s.Types[i].Phase == Replaying {
+			names = append(names, s.Types[i].name())
+		}
+	}
+	if more := len(names) - 3; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (t *TypeStatus) name() string {
+	return change.Type{Group: t.Group, Resource: t.Resource}.GroupResource()
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// publish makes the present state visible and tells the controllers when it differs from before.
+func (t *target) publish() {
+	p := &t.plan
+	s := &Status{
+		Key: t.key, Planned: p.installed, Settled: p.installed && p.dirtySince.IsZero() && p.problem == "",
+		DirtySince: p.dirtySince, Epoch: p.epoch, CatalogRevision: p.revision, PlanProblem: p.problem,
+		Rechecked: t.recheck.done, Cells: slices.Clone(p.held),
+	}
+	for cell, st := range t.streams {
+		r := t.reports[st]
+		s.Cells = append(s.Cells, CellStatus{
+			Cell: cell, Type: st.col.Type, Phase: r.phase, Reason: r.reason, Message: r.message, Since: r.since,
+			Listed: r.listed, Skipped: r.skipped, Objects: r.objects,
+		})
+		if r.open {
+			s.Open++
+		}
+	}
+	s.rollUp()
+	old := t.status.Swap(s)
+	if reflect.DeepEqual(old, s) {
+		return
+	}
+	t.o.Recorder.Streams(t.spec.Source, t.key, s.Ready, s.Replaying, s.Blocked, s.Open)
+	if !old.DirtySince.Equal(s.DirtySince) {
+		t.dirty()
+	}
+	if t.o.Dirty != nil {
+		t.o.Dirty.Post(t.key)
+	}
+}

@@ -1,0 +1,137 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+// install makes the streams follow a plan: kept ones are not touched, the others start, restart or stop (watch 7). What
+// a leaving collection means for files: nothing.
+func (t *target) install(ctx context.Context, plan Plan) {
+	wanted := map[change.Cell]Collection{}
+	for _, c := range plan.Collections {
+		wanted[c.Cell()] = c
+	}
+	t.plan.cells = slices.SortedFunc(maps.Keys(wanted), compareCells)
+	t.plan.held = nil
+	t.plan.installed = true
+
+	left := map[[2]string][]<-chan struct{}{}
+	settled := map[change.Cell]bool{}
+	for cell, s := range t.streams {
+		c, ok := wanted[cell]
+		if ok && t.withheld(c) == nil && keeps(s.col, c) && s.env == t.env {
+			if s.setNamed(c.Named) {
+				s.wakeUp()
+			}
+			continue
+		}
+		settled[cell] = s.env.sink == t.env.sink && s.isSettled()
+		t.remove(s)
+		gr := [2]string{cell.Group, cell.Resource}
+		left[gr] = append(left[gr], s.done)
+	}
+	for _, cell := range t.plan.cells {
+		if t.streams[cell] != nil {
+			continue
+		}
+		c := wanted[cell]
+		if h := t.withheld(c); h != nil {
+			t.hold(c, h.Reason, h.Message)
+			continue
+		}
+		if len(t.streams) >= t.o.MaxStreams {
+			t.hold(c, ReasonTooManyStreams, fmt.Sprintf("The rules select %d streams; --max-streams-per-target is %d.",
+				len(t.plan.cells), t.o.MaxStreams))
+			continue
+		}
+		// A leaving stream of the type ends before its replacement starts, whatever their scopes.
+		t.streams[cell] = newStream(t.env, c, left[[2]string{cell.Group, cell.Resource}], settled[cell])
+	}
+	// The worker knows the cells before the first offer of one.
+	t.declare(false)
+	for _, s := range t.streams {
+		t.start(ctx, s)
+	}
+}
+
+// keeps reports a collection that the running stream already serves.
+func keeps(a, b Collection) bool {
+	a.Named, b.Named = false, false
+	return reflect.DeepEqual(a, b)
+}
+
+func (t *target) withheld(c Collection) *Withheld {
+	for i := range t.spec.Withheld {
+		w := &t.spec.Withheld[i]
+		if w.Group == c.Type.Group && w.Resource == c.Type.Resource {
+			return w
+		}
+	}
+	return nil
+}
+
+func (t *target) hold(c Collection, reason, message string) {
+	t.plan.held = append(t.plan.held, CellStatus{
+		Cell: c.Cell(), Type: c.Type, Phase: Blocked, Reason: reason, Message: message, Since: t.o.Clock.Now(),
+	})
+}
+
+// start begins a stream that was not begun yet.
+func (t *target) start(ctx context.Context, s *stream) {
+	if s.stop != nil {
+		return
+	}
+	t.reports[s] = seen{report: report{phase: Replaying, reason: ReasonInitialReplay}, since: t.o.Clock.Now()}
+	t.running.Add(1)
+	s.start(ctx)
+	go func() {
+		<-s.done
+		t.running.Done()
+	}()
+}
+
+// remove ends a stream without waiting for it.
+func (t *target) remove(s *stream) {
+	s.close()
+	delete(t.streams, s.col.Cell())
+	delete(t.reports, s)
+}
+
+// replaceAll restarts every stream of the installed plan with the present surroundings.
+func (t *target) replaceAll(ctx context.Context, sameSink bool) {
+	if !t.plan.installed {
+		return
+	}
+	fresh := map[change.Cell]*stream{}
+	for cell, s := range t.streams {
+		s.close()
+		delete(t.reports, s)
+		fresh[cell] = newStream(t.env, s.col, []<-chan struct{}{s.done}, sameSink && s.isSettled())
+	}
+	t.streams = fresh
+	t.declare(false)
+	for _, s := range t.streams {
+		t.start(ctx, s)
+	}
+}
+
+func (t *target) stopAll() {
+	for _, s := range t.streams {
+		t.remove(s)
+	}
+}
+
+func compareCells(a, b change.Cell) int {
+	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
+		cmp.Compare(a.Namespace, b.Namespace))
+}
