@@ -1,0 +1,55 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package gitauth
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// ssh fills in the credential of an SSH URL: a key, the user, and what is known of the host's keys.
+func (r *resolver) ssh(c *Credentials) error {
+	if c.SSHUser = r.at.user; c.SSHUser == "" {
+		c.SSHUser = "git"
+	}
+	if r.in.Secret != nil {
+		if !r.in.Secret.has(keysSSHKey) {
+			return r.nothingFor(`"ssh-privatekey", "identity" or "sshPrivateKey"`)
+		}
+		var err error
+		if c.SSHSigner, err = r.sshKey(); err != nil {
+			return err
+		}
+	}
+	return r.hostKeys(c)
+}
+
+func (r *resolver) sshKey() (ssh.Signer, error) {
+	pem, key := r.in.Secret.get(keysSSHKey)
+	secret, name := r.in.Secret.get(keysPassphrase)
+	passphrase := bytes.TrimRight(secret, "\r\n")
+	pem, err := OpenPKCS8(pem, passphrase)
+	var signer ssh.Signer
+	if err == nil {
+		signer, err = ssh.ParsePrivateKey(pem)
+	}
+	var missing *ssh.PassphraseMissingError
+	encrypted := errors.As(err, &missing)
+	if encrypted && len(passphrase) > 0 {
+		signer, err = ssh.ParsePrivateKeyWithPassphrase(pem, passphrase)
+	}
+	switch {
+	case err == nil:
+		return signer, nil
+	case errors.Is(err, ErrPassphraseMissing), encrypted && len(passphrase) == 0:
+		return nil, r.malformed(`the SSH key %q has a passphrase; add it as "ssh-password"`, key)
+	case errors.Is(err, ErrPassphrase), encrypted:
+		return nil, r.malformed("the SSH key %q does not open with the passphrase in %q", key, name)
+	default:
+		return nil, r.malformed("the SSH key %q cannot be read: %s", key, strings.TrimPrefix(err.Error(), "ssh: "))
+	}
+}
