@@ -3,23 +3,184 @@
 
 package core
 
-import "time"
+import (
+	"time"
 
-// Machine is one branch. It is not safe for concurrent use: the runner's stepping goroutine owns it.
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+// Machine is one branch. It is not safe for concurrent use: the runner's stepping goroutine owns it. Each part below
+// owns one concern and its state; they share the machine to reach each other.
 type Machine struct {
-	cfg Config
+	cfg      Config
+	now      time.Time
+	out      []Effect
+	changed  []change.TargetKey // targets (zero: the branch) whose status changed in this Step
+	version  uint64
+	targets  registry
+	cursors  cursors
+	intake   intake
+	windows  windows
+	saves    saves
+	ledger   ledger
+	remote   remote
+	lane     lane
+	publish  publisher
+	appliers appliers
 }
 
 // New returns a machine that knows no target, has no base and makes no request until work arrives.
 func New(cfg Config) *Machine {
-	return &Machine{cfg: cfg.withDefaults()}
+	m := &Machine{cfg: cfg.withDefaults()}
+	m.targets = registry{m: m, byKey: map[change.TargetKey]*target{}}
+	m.cursors = cursors{m: m}
+	m.intake = intake{m: m}
+	m.windows = windows{m: m}
+	m.saves = saves{m: m, byID: map[string]*save{}}
+	m.ledger = ledger{m: m}
+	m.remote = remote{m: m}
+	m.lane = lane{m: m}
+	m.publish = publisher{m: m, rejects: rejects{m: m}}
+	m.appliers = appliers{m: m, byName: map[string]*applier{}}
+	return m
 }
 
 // Step takes one input at a time now, which must not be before the previous one's, and returns what to do.
-func (m *Machine) Step(now time.Time, in Input) []Effect { return nil }
+func (m *Machine) Step(now time.Time, in Input) []Effect {
+	if now.After(m.now) {
+		m.now = now
+	}
+	m.out = nil
+	m.version++
+	m.timers() // a deadline that passed wins over an input of the same moment
+	m.handle(in)
+	m.timers()
+	m.lane.next()
+	m.appliers.ask()
+	m.publish.tidy()
+	m.intake.reopen()
+	m.cursors.flush()
+	m.flushChanged()
+	out := m.out
+	m.out = nil
+	return out
+}
+
+func (m *Machine) handle(in Input) {
+	switch in := in.(type) {
+	case TargetSet:
+		m.targets.set(in)
+	case TargetGone:
+		m.targets.remove(in.Target)
+	case CellsDeclared:
+		m.targets.declare(in)
+	case Offered:
+		m.intake.offer(in)
+	case Snapped:
+		m.intake.snapshot(in)
+	case SaveOpened:
+		m.saves.open(in.Save)
+	case SaveClosed:
+		m.saves.close(in.ID)
+	case Hint:
+		m.remote.hint(in)
+	case Recheck:
+		m.targets.recheck(in)
+	case Looked:
+		m.lane.looked(in)
+	case Fetched:
+		m.lane.fetched(in)
+	case Written:
+		m.lane.written(in)
+	case Pushed:
+		m.lane.pushed(in)
+	case CurrentAsked:
+		m.emit(Current{Ticket: in.Ticket, Is: m.remote.exists && in.Commit == m.remote.base})
+	case ApplierSaid:
+		m.appliers.said(in)
+	case Shutdown:
+		m.lane.shutdown(in.Until)
+	}
+}
+
+// timers does what has come due, apart from what waits for the lane.
+func (m *Machine) timers() {
+	m.saves.expire()
+	m.windows.expire()
+	m.lane.expire()
+	for _, t := range m.targets.list {
+		m.gate(t).expire()
+		m.healthOf(t).expire()
+		m.appliers.expire(t)
+	}
+	m.publish.rejects.expire()
+}
 
 // Next returns when Tick is due; zero when nothing waits for time.
-func (m *Machine) Next() time.Time { return time.Time{} }
+func (m *Machine) Next() time.Time {
+	var next soonest
+	m.saves.due(&next)
+	m.windows.due(&next)
+	m.lane.due(&next)
+	for _, t := range m.targets.list {
+		m.gate(t).due(&next)
+		m.healthOf(t).due(&next)
+		m.appliers.due(t, &next)
+	}
+	return next.at
+}
 
-// Status returns the present picture. It shares nothing with the machine that changes later.
-func (m *Machine) Status() Status { return Status{} }
+func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }
+
+func (m *Machine) observe(t *target, o Observation) {
+	var key change.TargetKey
+	if t != nil {
+		key = t.key
+	}
+	m.emit(Observe{Target: key, Observation: o})
+}
+
+// touched notes that the status of t (nil: of the branch) changed; observers hear of it once at the end of the Step.
+func (m *Machine) touched(t *target) {
+	var key change.TargetKey
+	if t != nil {
+		key = t.key
+	}
+	for _, k := range m.changed {
+		if k == key {
+			return
+		}
+	}
+	m.changed = append(m.changed, key)
+}
+
+func (m *Machine) flushChanged() {
+	for _, k := range m.changed {
+		m.emit(Observe{Target: k, Observation: Observation{What: ObservedStatus}})
+	}
+	m.changed = m.changed[:0]
+}
+
+// bytes is everything accepted and not yet published: queued, window, pending, held, set aside, saves.
+func (m *Machine) bytes() int64 {
+	n := m.ledger.bytes + m.saves.bytes()
+	if w := m.windows.open; w != nil {
+		n += w.bytes
+	}
+	for _, t := range m.targets.list {
+		n += t.gate.bytes
+	}
+	return n
+}
+
+// soonest keeps the earliest of the non-zero times given to it.
+type soonest struct{ at time.Time }
+
+func (s *soonest) add(t time.Time) {
+	if !t.IsZero() && (s.at.IsZero() || t.Before(s.at)) {
+		s.at = t
+	}
+}
+
+// due reports whether a deadline is set and has come.
+func due(deadline, now time.Time) bool { return !deadline.IsZero() && !deadline.After(now) }

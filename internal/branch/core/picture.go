@@ -1,0 +1,79 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+// Status returns the present picture. It shares nothing with the machine that changes later.
+func (m *Machine) Status() Status {
+	l, r := &m.ledger, &m.remote
+	s := Status{
+		Version: m.version,
+		Tip:     r.proof.tip, Parent: r.parent, VerifiedAt: r.proof.at, VerifiedBy: r.proof.by, BaseTrusted: r.trusted,
+		Retained: len(l.list), SetAside: len(l.aside), Bytes: m.bytes(), Queue: l.waiting + len(m.saves.waiting),
+		Oldest: l.oldest(), Failing: m.publish.face(), IntakePaused: m.intake.paused,
+		ProviderSuspended: m.targets.providerSuspended(), Stopped: m.lane.stopped,
+	}
+	s.Exists = !r.proof.tip.IsZero()
+	if r.missing {
+		s.Parent = ParentMissing
+	}
+	if w := m.windows.open; w != nil && (s.Oldest.IsZero() || w.opened.Before(s.Oldest)) {
+		s.Oldest = w.opened
+	}
+	s.Targets = make([]TargetStatus, 0, len(m.targets.list))
+	waiting := map[*target]int{}
+	for _, p := range l.list {
+		waiting[p.t]++
+	}
+	for _, p := range l.aside {
+		waiting[p.t]++
+	}
+	for _, t := range m.targets.list {
+		if len(t.gate.items) > 0 && (s.Oldest.IsZero() || t.gate.since.Before(s.Oldest)) {
+			s.Oldest = t.gate.since
+		}
+		s.Targets = append(s.Targets, m.picture(t, waiting[t]))
+	}
+	return s
+}
+
+// face is the trouble as observers see it.
+func (p *publisher) face() *Trouble {
+	if p.trouble == nil {
+		return nil
+	}
+	t := *p.trouble
+	if len(p.m.ledger.list) == 0 && p.rejects.waiting() {
+		t.Next = p.rejects.retryAt
+	}
+	return &t
+}
+
+func (m *Machine) picture(t *target, waiting int) TargetStatus {
+	g := m.gate(t)
+	s := TargetStatus{
+		Target: t.key, Suspended: t.suspended(), Waiting: waiting,
+		Gate: g.state(), GateText: g.text(), Held: len(t.gate.items),
+		PushRejected: copied(t.health.rejected), WriteFailed: copied(t.health.failure), Refusal: copied(t.health.refusal),
+		Report: t.seen.report, ReportedOn: t.seen.on, ReportedAt: t.seen.at,
+		Published: t.seen.published, PublishedAt: t.seen.publishedAt, Rechecked: t.seen.rechecked,
+	}
+	s.Applies, s.Ahead = m.appliers.stamp(t)
+	for _, c := range t.cells.list {
+		if c.preview != nil {
+			s.Preview = append(s.Preview, *c.preview)
+		}
+		if c.reported != nil {
+			s.Retention = append(s.Retention, *c.reported)
+		}
+	}
+	return s
+}
+
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
+}

@@ -1,0 +1,241 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"slices"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+// refusedObjectsMax bounds the objects remembered of refused writes, per target.
+const refusedObjectsMax = 1000
+
+// settleLocally ends or moves an undecided write that must not be planned now. It reports whether it did.
+func (m *Machine) settleLocally(p *pending) bool {
+	t := p.t
+	if p.resync != nil {
+		return m.settleSnapshot(p)
+	}
+	if t.suspended() {
+		m.lose(p, "suspended", textSuspended)
+		return true
+	}
+	switch m.gate(t).state() {
+	case GateDivergent:
+		m.lose(p, "divergent", textDivergent)
+		return true
+	case GatePending:
+		switch {
+		case p.work.Recovered:
+			return false
+		case p.work.Kind == KindWindow:
+			m.holdAgain(p)
+		default:
+			m.lose(p, "pending", textPending)
+		}
+		return true
+	default:
+		return false
+	}
+}
+
+func (m *Machine) settleSnapshot(p *pending) bool {
+	c := p.t.cells.byID[p.work.Snapshot.Cell]
+	if !p.t.gone && c != nil && !m.appliers.stale(p) {
+		return false
+	}
+	m.ledger.answer(p, change.Discarded, "", false)
+	m.cursors.settle(p.receipts, true)
+	m.ledger.drop(p)
+	if c != nil {
+		m.appliers.discarded(c)
+	}
+	return true
+}
+
+// lose drops an undecided write because its target takes none now.
+func (m *Machine) lose(p *pending, label, text string) {
+	m.saves.end(p.save, SaveFailed, Commit{}, text)
+	m.cursors.settle(p.receipts, true)
+	if n := len(p.work.Changes); n > 0 {
+		m.dropped(p.t, label, n)
+	}
+	m.ledger.drop(p)
+}
+
+// holdAgain moves a closed window back into the hold: the gate closed before it was planned.
+func (m *Machine) holdAgain(p *pending) {
+	m.saves.end(p.save, SaveFailed, Commit{}, textPending)
+	m.ledger.drop(p)
+	for i, c := range p.work.Changes {
+		if i > 0 {
+			for _, r := range p.receipts {
+				r.open++
+			}
+		}
+		m.gate(p.t).keep(held{change: c, receipts: p.receipts, back: true})
+	}
+	for _, o := range m.ledger.list {
+		if o.t == p.t && o.resync != nil && !o.decided {
+			m.gate(p.t).supersede(o.work.Snapshot)
+		}
+	}
+}
+
+// settled ends a write that is published or needs no commit.
+func (m *Machine) settled(p *pending) {
+	m.cursors.settle(p.receipts, false)
+	m.ledger.answer(p, change.Settled, "", false)
+	m.saves.published(p)
+	m.publish.rejects.supersede(p)
+}
+
+// planned takes the answer to a Write.
+func (m *Machine) planned(o *op, in Written) {
+	t, kind := o.t, KindTouch
+	if o.p != nil {
+		t, kind = o.p.t, o.p.work.Kind
+	}
+	if in.Outcome == WriteFailed {
+		m.planFailed(o, t, kind, in)
+		return
+	}
+	m.observePlan(o, t, kind, in)
+	switch {
+	case o.p == nil:
+		m.healthOf(t).read(in)
+		return
+	case o.dry:
+		m.previewed(o.p, in)
+	case in.Outcome == WriteRefused:
+		m.refused(o.p, in)
+	default:
+		m.committed(o.p, in)
+	}
+	var cells []change.Cell
+	if o.p.resync != nil {
+		cells = []change.Cell{o.p.work.Snapshot.Cell}
+	} else {
+		for i := range o.p.work.Changes {
+			cells = append(cells, o.p.work.Changes[i].Cell)
+		}
+	}
+	m.gate(t).report(cells, in.Gate, in.GateText, o.p.resync != nil && m.current(o.p))
+}
+
+// current reports whether a snapshot was gathered for the present epoch.
+func (m *Machine) current(p *pending) bool { return p.resync.stamp.Epoch == p.t.cells.epoch }
+
+func (m *Machine) observePlan(o *op, t *target, kind Kind, in Written) {
+	ob := Observation{What: ObservedPlan, Kind: kind, Counts: in.Counts, Report: in.Report}
+	switch {
+	case o.dry:
+		ob.Reason = "dry"
+	case o.p.decided:
+		ob.Reason = "replay"
+	}
+	m.observe(t, ob)
+	if in.Report != nil {
+		t.seen.report, t.seen.on, t.seen.at = in.Report, m.ledger.head(), m.now
+		m.touched(t)
+	}
+}
+
+// planFailed keeps a write that the store or an abort failed, and drops one that failed by itself.
+func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
+	f := Failure{Reason: ReasonWriteFailed}
+	if in.Err != nil {
+		f = *in.Err
+	}
+	switch {
+	case f.Reason == ReasonStore:
+		m.remote.distrust(Commit{}, WhyRecovery)
+		m.publish.fail(o, f)
+		return
+	case o.aborted || f.Reason == ReasonCancelled:
+		m.publish.fail(o, f)
+		return
+	case o.p == nil:
+		return
+	}
+	m.observe(t, Observation{What: ObservedLost, Kind: kind, Reason: "error", Text: f.Text})
+	m.ledger.answer(o.p, change.FailedOutcome, f.Text, false)
+	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
+	m.cursors.settle(o.p.receipts, true)
+	m.ledger.drop(o.p)
+	m.healthOf(t).failed(f)
+}
+
+// previewed ends the snapshot of a suspended target: nothing is retained or pushed, the result is shown.
+func (m *Machine) previewed(p *pending, in Written) {
+	if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil {
+		c.preview = &CellReport{Cell: c.id, Counts: in.Counts, Report: in.Report, At: m.now}
+	}
+	outcome := change.Settled
+	if in.Outcome == WriteRefused {
+		outcome = change.RefusedOutcome
+		m.healthOf(p.t).refused(p, in)
+	} else {
+		m.healthOf(p.t).accepted(p)
+	}
+	m.ledger.answer(p, outcome, refusalText(in), false)
+	m.cursors.settle(p.receipts, true)
+	m.ledger.drop(p)
+	m.touched(p.t)
+}
+
+func refusalText(in Written) string {
+	if in.Refusal == nil {
+		return ""
+	}
+	return in.Refusal.Text
+}
+
+// refused drops a write that the folder or its content refuses. The next snapshot re-derives the state.
+func (m *Machine) refused(p *pending, in Written) {
+	text := refusalText(in)
+	m.observe(p.t, Observation{What: ObservedLost, Kind: p.work.Kind, Reason: "refused", Text: text})
+	m.saves.end(p.save, SaveFailed, Commit{}, text)
+	m.ledger.answer(p, change.RefusedOutcome, text, false)
+	m.cursors.settle(p.receipts, true)
+	m.ledger.drop(p)
+	m.healthOf(p.t).refused(p, in)
+}
+
+// committed gives a write its place in the chain, or settles it when nothing differs and nobody waits for it.
+func (m *Machine) committed(p *pending, in Written) {
+	if !p.decided {
+		m.ledger.decide(p, in)
+	}
+	p.empty = in.Counts.Created+in.Counts.Updated+in.Counts.Deleted == 0
+	if in.Outcome == WriteCommitted {
+		p.commit = in.Commit
+	}
+	m.healthOf(p.t).accepted(p)
+	m.skipped(p, in.Refused)
+	if p.resync != nil {
+		if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil {
+			c.reported = &CellReport{Cell: c.id, Counts: in.Counts, Report: in.Report, At: m.now}
+			m.touched(p.t)
+		}
+	}
+	if in.Outcome == WriteNothing && !p.keeps() {
+		m.ledger.drop(p)
+		m.settled(p)
+		m.touched(p.t)
+		return
+	}
+	m.ledger.built++
+}
+
+// skipped holds the cursors of live objects that were refused one by one.
+func (m *Machine) skipped(p *pending, objects []change.ObjectID) {
+	for i := range p.work.Changes {
+		c := &p.work.Changes[i]
+		if cl := p.t.cells.byID[c.Cell]; cl != nil && slices.Contains(objects, c.Object) {
+			m.cursors.block(cl)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"slices"
+	"time"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+// isolateMax ends telling writes apart when so many in a row were refused and none accepted: the branch takes nothing.
+const isolateMax = 10
+
+// rejects tells apart which writes the remote refuses for their content, and keeps those aside (decisions 58).
+type rejects struct {
+	m *Machine
+	// isolating: writes up to until go one by one. accepted and refused count in the present round.
+	isolating bool
+	until     Seq
+	accepted  bool
+	refused   int
+	text      string
+	// retryAt is set while everything was refused: when all is tried again. cursor is the last write tried in the
+	// round before, so that a long queue is worked through in turns.
+	retryAt time.Time
+	cursor  Seq
+	// wanted: try the writes set aside again.
+	wanted bool
+}
+
+// waiting reports whether refused writes are tried again by themselves.
+func (r *rejects) waiting() bool { return !r.retryAt.IsZero() }
+
+// rejected handles a refusal of the content of a push. The tip is proven not to have moved.
+func (r *rejects) rejected(o *op, text string) {
+	l := &r.m.ledger
+	r.text = text
+	first, commits := -1, 0
+	for i, p := range l.list[:o.count] {
+		if p.commit.IsZero() {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		commits++
+	}
+	if !r.isolating {
+		r.accepted, r.refused = false, 0
+		if commits > 1 {
+			r.isolate(l.list[o.count-1].work.Seq)
+			return
+		}
+	}
+	p := l.list[first]
+	r.setAside(p)
+	r.refused++
+	if r.refused >= isolateMax && !r.accepted {
+		r.cursor = p.work.Seq
+		r.setAsideUntil(r.until)
+		r.end()
+		return
+	}
+	r.proceed()
+}
+
+// isolate starts a round over the writes up to until. Those tried in the last round wait for their next turn.
+func (r *rejects) isolate(until Seq) {
+	r.isolating, r.until = true, until
+	l := &r.m.ledger
+	later := slices.ContainsFunc(l.list, func(p *pending) bool { return p.work.Seq > r.cursor && p.work.Seq <= until })
+	if r.cursor > 0 && later {
+		for _, p := range slices.Clone(l.list) {
+			if p.tried && p.work.Seq <= r.cursor {
+				r.setAside(p)
+			}
+		}
+	}
+	r.cursor = 0
+}
+
+// proceed ends the round when every write of it had its attempt.
+func (r *rejects) proceed() {
+	l := &r.m.ledger
+	if r.isolating && len(l.list) > 0 && l.list[0].work.Seq <= r.until {
+		return
+	}
+	r.end()
+}
+
+func (r *rejects) end() {
+	r.isolating = false
+	if r.accepted {
+		return
+	}
+	r.retryAt = r.m.now.Add(r.m.cfg.RejectedRetry)
+	r.m.publish.fail(nil, Failure{Reason: ReasonPushRejected, Text: r.text})
+}
+
+// landed notes that the remote took something.
+func (r *rejects) landed() {
+	r.accepted, r.retryAt = true, time.Time{}
+	if r.isolating {
+		r.proceed()
+	}
+	for _, t := range r.m.targets.list {
+		if t.health.rejected != nil && !r.holds(t) {
+			t.health.rejected = nil
+			r.m.touched(t)
+		}
+	}
+}
+
+func (r *rejects) holds(t *target) bool {
+	return slices.ContainsFunc(r.m.ledger.aside, func(p *pending) bool { return p.t == t }) ||
+		slices.ContainsFunc(r.m.ledger.list, func(p *pending) bool { return p.t == t && p.tried })
+}
+
+func (r *rejects) setAsideUntil(until Seq) {
+	for _, p := range slices.Clone(r.m.ledger.list) {
+		if p.work.Seq <= until {
+			r.setAside(p)
+		}
+	}
+}
+
+// setAside takes a write out of the chain. Its save fails now and its message is not used again. A snapshot is not
+// kept: a fresh one is asked for when it is time to try again.
+func (r *rejects) setAside(p *pending) {
+	l := &r.m.ledger
+	l.unbuild(slices.Index(l.list, p))
+	l.drop(p)
+	since := r.m.now
+	if t := p.t.health.rejected; t != nil {
+		since = t.Since
+	}
+	p.t.health.rejected = &Trouble{Reason: ReasonPushRejected, Text: r.text, Since: since}
+	r.m.touched(p.t)
+	r.m.observe(p.t, Observation{What: ObservedSetAside, Kind: p.work.Kind, Text: r.text})
+	r.m.saves.end(p.save, SaveFailed, Commit{}, r.text)
+	l.answer(p, change.FailedOutcome, r.text, false)
+	if p.resync != nil || p.work.Kind == KindSave || p.t.gone {
+		r.m.cursors.settle(p.receipts, true)
+		return
+	}
+	p.save, p.decided, p.decision, p.tried = nil, false, nil, true
+	p.commit = Commit{}
+	p.work.Save, p.work.Message, p.work.CommitEmpty = "", "", false
+	if p.work.Kind == KindWindow {
+		p.work.Source = MessageLive
+	}
+	l.aside = append(l.aside, p)
+	l.bytes += p.bytes
+}
+
+// retry puts the writes set aside back at their places, to be planned again.
+func (r *rejects) retry() {
+	if !r.wanted {
+		return
+	}
+	r.wanted, r.retryAt = false, time.Time{}
+	l := &r.m.ledger
+	for _, p := range l.aside {
+		i := slices.IndexFunc(l.list, func(o *pending) bool { return o.work.Seq > p.work.Seq })
+		if i < 0 {
+			i = len(l.list)
+		}
+		l.unbuild(i)
+		l.list = slices.Insert(l.list, i, p)
+		l.waiting++
+	}
+	l.aside = nil
+	for _, t := range r.m.targets.list {
+		if t.health.rejected != nil {
+			r.m.targets.askLost(t, RequestLost)
+		}
+	}
+}
+
+// supersede takes out of older writes set aside what a later write of the same target settled: their content must not
+// come back over it.
+func (r *rejects) supersede(by *pending) {
+	l := &r.m.ledger
+	if len(l.aside) == 0 {
+		return
+	}
+	done := make(map[change.ObjectID]bool, len(by.work.Changes))
+	for i := range by.work.Changes {
+		done[by.work.Changes[i].Object] = true
+	}
+	l.aside = slices.DeleteFunc(l.aside, func(p *pending) bool {
+		if p.t != by.t || p.work.Seq > by.work.Seq {
+			return false
+		}
+		var kept []change.Change
+		var size int64
+		for _, c := range p.work.Changes {
+			if !done[c.Object] && (by.resync == nil || by.work.Snapshot.Cell != c.Cell) {
+				kept = append(kept, c)
+				size += c.Size()
+			}
+		}
+		l.bytes += size - p.bytes
+		p.work.Changes, p.bytes = kept, size
+		if len(kept) == 0 {
+			r.m.cursors.settle(p.receipts, false)
+		}
+		return len(kept) == 0
+	})
+}
+
+// forget drops what is set aside for a target that is gone.
+func (r *rejects) forget(t *target) {
+	l := &r.m.ledger
+	l.aside = slices.DeleteFunc(l.aside, func(p *pending) bool {
+		if p.t == t {
+			l.bytes -= p.bytes
+			r.m.cursors.settle(p.receipts, true)
+			r.m.dropped(t, "target_gone", len(p.work.Changes))
+		}
+		return p.t == t
+	})
+}
+
+func (r *rejects) expire() {
+	if due(r.retryAt, r.m.now) {
+		r.retryAt = time.Time{}
+		r.m.publish.revive()
+	}
+}
+
+func (r *rejects) due(next *soonest) { next.add(r.retryAt) }
