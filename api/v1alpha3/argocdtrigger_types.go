@@ -18,7 +18,7 @@ const ArgoCDTriggerKind = "ArgoCDTrigger"
 type ArgoCDTriggerSpec struct {
 	// ApplicationRef names the Application; its namespace is the trigger's unless set.
 	// +kubebuilder:validation:XValidation:rule="self.name != ''",message="applicationRef.name must not be empty"
-	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && size(self.?namespace.orValue('')) <= 63",message="applicationRef.name must have at most 253 characters and namespace at most 63"
+	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && (!has(self.__namespace__) || size(self.__namespace__) <= 63)",message="applicationRef.name must have at most 253 characters and namespace at most 63"
 	// +required
 	ApplicationRef meta.NamespacedObjectReference `json:"applicationRef"`
 

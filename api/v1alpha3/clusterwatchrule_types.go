@@ -17,8 +17,8 @@ const ClusterWatchRuleKind = "ClusterWatchRule"
 type ClusterWatchRuleSpec struct {
 	// GitTargetRef names the GitTarget; its namespace is required.
 	// +kubebuilder:validation:XValidation:rule="self.name != ''",message="gitTargetRef.name must not be empty"
-	// +kubebuilder:validation:XValidation:rule="has(self.namespace) && self.namespace != ''",message="gitTargetRef.namespace must be set: a ClusterWatchRule has no namespace of its own"
-	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && size(self.?namespace.orValue('')) <= 63",message="gitTargetRef.name must have at most 253 characters and namespace at most 63"
+	// +kubebuilder:validation:XValidation:rule="has(self.__namespace__) && self.__namespace__ != ''",message="gitTargetRef.namespace must be set: a ClusterWatchRule has no namespace of its own"
+	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && (!has(self.__namespace__) || size(self.__namespace__) <= 63)",message="gitTargetRef.name must have at most 253 characters and namespace at most 63"
 	// +required
 	GitTargetRef meta.NamespacedObjectReference `json:"gitTargetRef"`
 

@@ -50,12 +50,7 @@ const (
 // spelling of the same value is no change.
 // +kubebuilder:validation:XValidation:rule="self.gitTargetRef.name == oldSelf.gitTargetRef.name",message="spec.gitTargetRef is immutable; create another CommitRequest"
 // +kubebuilder:validation:XValidation:rule="has(self.message) == has(oldSelf.message) && (!has(self.message) || self.message == oldSelf.message)",message="spec.message is immutable; create another CommitRequest"
-// +kubebuilder:validation:XValidation:rule="self.?window.?attach.orValue('CurrentOrNext') == oldSelf.?window.?attach.orValue('CurrentOrNext')",message="spec.window.attach is immutable; create another CommitRequest"
-// +kubebuilder:validation:XValidation:rule="duration(self.?window.?attachTimeout.orValue('2s')) == duration(oldSelf.?window.?attachTimeout.orValue('2s'))",message="spec.window.attachTimeout is immutable; create another CommitRequest"
-// +kubebuilder:validation:XValidation:rule="duration(self.?window.?maxDuration.orValue('2s')) == duration(oldSelf.?window.?maxDuration.orValue('2s'))",message="spec.window.maxDuration is immutable; create another CommitRequest"
-// +kubebuilder:validation:XValidation:rule="self.?window.?idleTimeout.hasValue() == oldSelf.?window.?idleTimeout.hasValue() && duration(self.?window.?idleTimeout.orValue('0s')) == duration(oldSelf.?window.?idleTimeout.orValue('0s'))",message="spec.window.idleTimeout is immutable; create another CommitRequest"
-// +kubebuilder:validation:XValidation:rule="self.?whenNothingToCommit.orValue('Resolve') == oldSelf.?whenNothingToCommit.orValue('Resolve')",message="spec.whenNothingToCommit is immutable; create another CommitRequest"
-// +kubebuilder:validation:XValidation:rule="self.?ttlAfterFinished.hasValue() == oldSelf.?ttlAfterFinished.hasValue() && duration(self.?ttlAfterFinished.orValue('0s')) == duration(oldSelf.?ttlAfterFinished.orValue('0s'))",message="spec.ttlAfterFinished is immutable; create another CommitRequest"
+// +kubebuilder:validation:XValidation:rule="has(self.ttlAfterFinished) == has(oldSelf.ttlAfterFinished)",message="spec.ttlAfterFinished is immutable; create another CommitRequest"
 // +kubebuilder:validation:XValidation:rule="!has(self.whenNothingToCommit) || self.whenNothingToCommit != 'CommitEmpty' || has(self.message)",message="whenNothingToCommit: CommitEmpty needs message"
 type CommitRequestSpec struct {
 	// GitTargetRef names the GitTarget, in the namespace of the CommitRequest.
@@ -78,6 +73,7 @@ type CommitRequestSpec struct {
 	Window *CommitRequestWindow `json:"window,omitempty"`
 
 	// WhenNothingToCommit says what to do when there is nothing to commit. CommitEmpty needs message.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.whenNothingToCommit is immutable; create another CommitRequest"
 	// +kubebuilder:default=Resolve
 	// +optional
 	WhenNothingToCommit NothingToCommitPolicy `json:"whenNothingToCommit,omitempty"`
@@ -87,15 +83,18 @@ type CommitRequestSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('8760h')",message="ttlAfterFinished must be at most 8760h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) == duration(oldSelf)",message="spec.ttlAfterFinished is immutable; create another CommitRequest"
 	// +optional
 	TTLAfterFinished *metav1.Duration `json:"ttlAfterFinished,omitempty"`
 }
 
 // CommitRequestWindow says which window of changes a save takes.
-// +kubebuilder:validation:XValidation:rule="self.?attach.orValue('CurrentOrNext') != 'Next' || duration(self.?attachTimeout.orValue('2s')) > duration('0s')",message="attach: Next needs an attachTimeout above 0s"
-// +kubebuilder:validation:XValidation:rule="!has(self.idleTimeout) || duration(self.idleTimeout) <= duration(self.?maxDuration.orValue('2s'))",message="idleTimeout must not exceed maxDuration"
+// +kubebuilder:validation:XValidation:rule="has(self.idleTimeout) == has(oldSelf.idleTimeout)",message="spec.window.idleTimeout is immutable; create another CommitRequest"
+// +kubebuilder:validation:XValidation:rule="!has(self.attach) || self.attach != 'Next' || !has(self.attachTimeout) || duration(self.attachTimeout) > duration('0s')",message="attach: Next needs an attachTimeout above 0s"
+// +kubebuilder:validation:XValidation:rule="!has(self.idleTimeout) || !has(self.maxDuration) || duration(self.idleTimeout) <= duration(self.maxDuration)",message="idleTimeout must not exceed maxDuration"
 type CommitRequestWindow struct {
 	// Attach: CurrentOrNext takes the author's open window, else the next; Next first closes the open window.
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.window.attach is immutable; create another CommitRequest"
 	// +kubebuilder:default=CurrentOrNext
 	// +optional
 	Attach AttachMode `json:"attach,omitempty"`
@@ -105,6 +104,7 @@ type CommitRequestWindow struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('5m')",message="attachTimeout must be at most 5m"
+	// +kubebuilder:validation:XValidation:rule="duration(self) == duration(oldSelf)",message="spec.window.attachTimeout is immutable; create another CommitRequest"
 	// +kubebuilder:default="2s"
 	// +optional
 	AttachTimeout *metav1.Duration `json:"attachTimeout,omitempty"`
@@ -114,6 +114,7 @@ type CommitRequestWindow struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('5m')",message="maxDuration must be at most 5m"
+	// +kubebuilder:validation:XValidation:rule="duration(self) == duration(oldSelf)",message="spec.window.maxDuration is immutable; create another CommitRequest"
 	// +kubebuilder:default="2s"
 	// +optional
 	MaxDuration *metav1.Duration `json:"maxDuration,omitempty"`
@@ -123,6 +124,7 @@ type CommitRequestWindow struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ns|us|µs|μs|ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('5m')",message="idleTimeout must be at most 5m"
+	// +kubebuilder:validation:XValidation:rule="duration(self) == duration(oldSelf)",message="spec.window.idleTimeout is immutable; create another CommitRequest"
 	// +optional
 	IdleTimeout *metav1.Duration `json:"idleTimeout,omitempty"`
 }

@@ -30,7 +30,7 @@ const (
 type FluxTriggerSpec struct {
 	// KustomizationRef names the Kustomization; its namespace is the trigger's unless set.
 	// +kubebuilder:validation:XValidation:rule="self.name != ''",message="kustomizationRef.name must not be empty"
-	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && size(self.?namespace.orValue('')) <= 63",message="kustomizationRef.name must have at most 253 characters and namespace at most 63"
+	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && (!has(self.__namespace__) || size(self.__namespace__) <= 63)",message="kustomizationRef.name must have at most 253 characters and namespace at most 63"
 	// +required
 	KustomizationRef meta.NamespacedObjectReference `json:"kustomizationRef"`
 

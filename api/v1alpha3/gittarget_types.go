@@ -57,8 +57,8 @@ const EncryptionProviderSOPS = "sops"
 type GitTargetSpec struct {
 	// GitProviderRef names the GitProvider of the repository. Another namespace needs that GitProvider's accessFrom.
 	// +kubebuilder:validation:XValidation:rule="self.name != ''",message="gitProviderRef.name must not be empty"
-	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && size(self.?namespace.orValue('')) <= 63",message="gitProviderRef.name must have at most 253 characters and namespace at most 63"
-	// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name && self.?namespace.orValue('') == oldSelf.?namespace.orValue('')",message="spec.gitProviderRef is immutable; delete and recreate the GitTarget"
+	// +kubebuilder:validation:XValidation:rule="size(self.name) <= 253 && (!has(self.__namespace__) || size(self.__namespace__) <= 63)",message="gitProviderRef.name must have at most 253 characters and namespace at most 63"
+	// +kubebuilder:validation:XValidation:rule="self.name == oldSelf.name && (!has(self.__namespace__) || !has(oldSelf.__namespace__) || self.__namespace__ == oldSelf.__namespace__) && (has(self.__namespace__) || !has(oldSelf.__namespace__) || oldSelf.__namespace__ == '') && (has(oldSelf.__namespace__) || !has(self.__namespace__) || self.__namespace__ == '')",message="spec.gitProviderRef is immutable; delete and recreate the GitTarget"
 	// +required
 	GitProviderRef meta.NamespacedObjectReference `json:"gitProviderRef"`
 
@@ -88,8 +88,8 @@ type GitTargetSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:XValidation:rule="!self.startsWith('/')",message="path must be relative to the repository's root; use . for the root itself"
 	// +kubebuilder:validation:XValidation:rule="!self.contains('\\\\')",message="path must use / as separator, not \\"
-	// +kubebuilder:validation:XValidation:rule="self.split('/').all(s, s != '..')",message="path must not hold .. segments"
-	// +kubebuilder:validation:XValidation:rule="self.split('/').all(s, s.lowerAscii() != '.git')",message="path must not hold .git segments"
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'(^|/)\.\.(/|$)')`,message="path must not hold .. segments"
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'(^|/)\.[gG][iI][tT](/|$)')`,message="path must not hold .git segments"
 	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'\p{Cc}')`,message="path must not hold control characters"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="spec.path is immutable; delete and recreate the GitTarget"
 	// +required

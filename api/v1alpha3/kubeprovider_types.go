@@ -30,7 +30,7 @@ type KubeProviderSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.configMapRef)",message="kubeConfig.configMapRef is not supported; use kubeConfig.secretRef"
 	// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || self.secretRef.name != ''",message="kubeConfig.secretRef.name must not be empty"
 	// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || size(self.secretRef.name) <= 253",message="kubeConfig.secretRef.name must have at most 253 characters"
-	// +kubebuilder:validation:XValidation:rule="self.?secretRef.name.orValue('') == oldSelf.?secretRef.name.orValue('') && self.?secretRef.?key.orValue('') == oldSelf.?secretRef.?key.orValue('')",message="spec.kubeConfig is immutable; delete and recreate the KubeProvider"
+	// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(oldSelf.secretRef) || (self.secretRef.name == oldSelf.secretRef.name && (!has(self.secretRef.key) || !has(oldSelf.secretRef.key) || self.secretRef.key == oldSelf.secretRef.key) && (has(self.secretRef.key) || !has(oldSelf.secretRef.key) || oldSelf.secretRef.key == '') && (has(oldSelf.secretRef.key) || !has(self.secretRef.key) || self.secretRef.key == ''))",message="spec.kubeConfig is immutable; delete and recreate the KubeProvider"
 	// +optional
 	KubeConfig *meta.KubeConfigReference `json:"kubeConfig,omitempty"`
 
