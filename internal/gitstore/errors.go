@@ -24,6 +24,7 @@ const (
 	Refused           = transport.Refused
 	TooLarge          = transport.TooLarge
 	RateLimited       = transport.RateLimited
+	Canceled          = transport.Canceled
 	Timeout           = transport.Timeout
 	Connection        = transport.Connection
 	Server            = transport.Server

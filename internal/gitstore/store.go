@@ -4,95 +4,115 @@
 package gitstore
 
 import (
-	"context"
-	"errors"
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/configbutler/gitops-reverser/internal/gitstore/pack"
+	"github.com/configbutler/gitops-reverser/internal/gitstore/transport"
 )
 
-var errSoon = errors.New("being built")
-
 // Store is the object store of one branch; see the package comment. One goroutine owns it.
-type Store struct{ o Options }
+type Store struct {
+	o      Options
+	client *transport.Client
+	proto  protocol
+	remote Remote
+	// hint is the tip a rejected push named; the next Fetch takes it without looking.
+	hint Hash
+
+	base Hash
+	// ready is false before the first Fetch and after damage.
+	ready bool
+	// fresh demands that the next Fetch replaces everything on disk.
+	fresh bool
+
+	disk    *disk
+	mem     *overlay
+	pending pending
+	trees   *treeCache
+
+	stats   Stats
+	deflate pack.Deflater
+	inflate pack.Inflater
+}
 
 // New makes a store and removes everything in its folder (decisions 95). It opens no connection.
-func New(o Options) (*Store, error) { return &Store{o: o}, nil }
+func New(o Options) (*Store, error) {
+	dir := filepath.Clean(o.Dir)
+	if o.Dir == "" || dir == "." || filepath.Dir(dir) == dir {
+		return nil, fmt.Errorf("the store needs a folder of its own, not %q", o.Dir)
+	}
+	if err := checkBranch(o.Branch); err != nil {
+		return nil, err
+	}
+	if o.ParentBranch != "" {
+		if err := checkBranch(o.ParentBranch); err != nil {
+			return nil, fmt.Errorf("parent: %w", err)
+		}
+	}
+	o.OverlayLimit = cmp.Or(o.OverlayLimit, DefaultOverlayLimit)
+	s := &Store{o: o, mem: newOverlay(), trees: newTreeCache(treeCacheSize)}
+	s.proto.receive = o.Capabilities
+	var err error
+	s.client, err = o.client(func(t RoundTrip) {
+		s.stats.Requests++
+		s.stats.Sent += t.Sent
+		s.stats.Received += t.Received
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(o.Dir); err != nil {
+		return nil, fmt.Errorf("wiping the store: %w", err)
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the store: %w", err)
+	}
+	return s, nil
+}
 
-// Look asks the remote for the branch: one request, no objects.
-func (s *Store) Look(ctx context.Context) (Remote, error) { return Remote{}, errSoon }
-
-// Fetch makes want the base that Tree and Commit work on.
-func (s *Store) Fetch(ctx context.Context, want Hash) error { return errSoon }
+// client makes the transport; count is told of every round trip before OnRequest.
+func (o Options) client(count func(RoundTrip)) (*transport.Client, error) {
+	return transport.New(transport.Options{
+		URL: o.URL, Credentials: o.Credentials, RoundTripper: o.Transport, Now: o.Now,
+		Deadline: cmp.Or(o.Deadline, time.Duration(DefaultDeadline)),
+		OnRoundTrip: func(t RoundTrip) {
+			count(t)
+			if o.OnRequest != nil {
+				o.OnRequest(t)
+			}
+		},
+	})
+}
 
 // Remote returns what the last answer of the remote said about the branch.
-func (s *Store) Remote() Remote { return Remote{} }
+func (s *Store) Remote() Remote { return s.remote }
 
 // Base is the commit the last Fetch or accepted Push left; zero = the branch starts with a root commit.
-func (s *Store) Base() Hash { return Hash{} }
-
-// Tree opens the tree of a commit the store holds; the zero Hash is the empty tree.
-func (s *Store) Tree(commit Hash) (*TreeView, error) { return nil, errSoon }
-
-// Commit builds a commit in memory onto a commit the store holds; the zero Hash makes a root commit. Without a changed
-// tree (and without AllowEmpty) it returns onto and false.
-func (s *Store) Commit(ctx context.Context, onto Hash, edits []Edit, c Commit) (id Hash, changed bool, err error) {
-	return Hash{}, false, errSoon
-}
-
-// Push publishes the commits from expected to tip, if the remote branch is at expected (zero = absent).
-func (s *Store) Push(ctx context.Context, expected, tip Hash) (PushResult, error) {
-	return PushResult{}, errSoon
-}
-
-// Drop forgets the unpublished commits above to.
-func (s *Store) Drop(to Hash) {}
-
-// Maintain replaces the base by a fresh fetch when the overlay has outgrown its limit, and reports whether it did.
-func (s *Store) Maintain(ctx context.Context) (bool, error) { return false, errSoon }
-
-// Check verifies every object reachable from a commit.
-func (s *Store) Check(commit Hash) error { return errSoon }
+func (s *Store) Base() Hash { return s.base }
 
 // Stats returns what was counted since New.
-func (s *Store) Stats() Stats { return Stats{} }
+func (s *Store) Stats() Stats {
+	st := s.stats
+	st.OverlayObjects = len(s.mem.objects) + len(s.pending.objects)
+	st.OverlayBytes = s.mem.bytes + s.pending.bytes()
+	return st
+}
+
+// Drop forgets the unpublished commits above to, which is the base or an unpublished commit.
+func (s *Store) Drop(to Hash) { s.pending.drop(to) }
 
 // Close removes the store's folder and closes idle connections.
-func (s *Store) Close() error { return nil }
-
-// TreeView is a read-only view of one commit's files. It lives as long as the store holds the commit.
-type TreeView struct{}
-
-// Root is the id of the root directory; zero for the empty tree of no commit.
-func (v *TreeView) Root() [20]byte { return [20]byte{} }
-
-// Dir returns the children of a directory in Git's order; the zero id is the empty directory.
-func (v *TreeView) Dir(id [20]byte) ([]Entry, error) { return nil, errSoon }
-
-// Blob returns the bytes of a file. The caller must not modify them.
-func (v *TreeView) Blob(id [20]byte) ([]byte, error) { return nil, errSoon }
-
-// Normal is the normal form of a repository URL.
-type Normal struct {
-	// Identity names the worker's repository: https and ssh spellings differ (decisions 31).
-	Identity string
-	// HostPath is compared for ownership and for appliers: https and ssh spellings are equal (decisions 63, apply 1.4).
-	HostPath     string
-	Scheme, Host string
+func (s *Store) Close() error {
+	s.client.Close()
+	s.ready, s.fresh = false, true
+	s.pending.drop(Hash{})
+	if s.disk != nil {
+		s.disk.close()
+		s.disk = nil
+	}
+	return os.RemoveAll(s.o.Dir)
 }
-
-// NormalizeURL brings a repository URL into its normal form.
-func NormalizeURL(raw string) (Normal, error) { return Normal{}, errSoon }
-
-// ProbeResult is what the receive-pack advertisement says (decisions 57).
-type ProbeResult struct {
-	// Refs maps full ref names to their ids.
-	Refs map[string]Hash
-	// Head is the branch HEAD points to, when the server says so.
-	Head string
-	// Empty means that there is no ref.
-	Empty bool
-	// Capabilities may be given to stores of the same repository.
-	Capabilities []string
-}
-
-// Probe reads the receive-pack advertisement: it proves that the credentials may write. Dir, Branch and ParentBranch
-// are not needed.
-func Probe(ctx context.Context, o Options) (ProbeResult, error) { return ProbeResult{}, errSoon }

@@ -31,6 +31,8 @@ const (
 	Connection Kind = "Connection"
 	// Server: the server failed (5xx).
 	Server Kind = "Server"
+	// Canceled: the caller's context ended first.
+	Canceled Kind = "Canceled"
 	// Protocol: the answer is not Git's.
 	Protocol Kind = "Protocol"
 	// UnsupportedFormat: a SHA-256 repository (decisions 64).
@@ -42,6 +44,8 @@ type Error struct {
 	// Op is look, fetch, push or probe.
 	Op   string
 	Kind Kind
+	// Sent is true when the request may have reached the server whole: a push that failed like this may have landed.
+	Sent bool
 	// Status is the HTTP status, 0 when there was none.
 	Status int
 	// Text holds the server's own words, without credentials, at most 1 KiB.
@@ -55,22 +59,22 @@ type Error struct {
 }
 
 // Error implements error.
-func (e *Error) Error() string {
-	s := e.Op + " " + e.Host + ": "
-	switch {
-	case e.Status != 0 && e.Text != "":
-		s += fmt.Sprintf("HTTP status %d: %s", e.Status, e.Text)
-	case e.Status != 0:
-		s += fmt.Sprintf("HTTP status %d", e.Status)
-	case e.Text != "":
-		s += e.Text
-	case e.Err != nil:
-		s += e.Err.Error()
-	default:
-		s += string(e.Kind)
-	}
-	return s
-}
+func (e *Error) Error() string { return e.Op + " " + e.Host + ": " + e.Said() }
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Said is what happened without who was asked: the status and the server's words.
+func (e *Error) Said() string {
+	switch {
+	case e.Status != 0 && e.Text != "":
+		return fmt.Sprintf("HTTP status %d: %s", e.Status, e.Text)
+	case e.Status != 0:
+		return fmt.Sprintf("HTTP status %d", e.Status)
+	case e.Text != "":
+		return e.Text
+	case e.Err != nil:
+		return e.Err.Error()
+	}
+	return string(e.Kind)
+}
