@@ -3,6 +3,13 @@
 
 package acceptance
 
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Kind names a refusal (git-writer 3.2).
 type Kind string
 
@@ -42,6 +49,18 @@ const (
 	Nobody           Actor = ""
 )
 
+// actor returns who can cure an issue of the kind; for unsupported-kustomize it depends on the construct.
+func (k Kind) actor() Actor {
+	switch k {
+	case WriteEscapesScope, AmbiguousLayout, MultipleSourceNamespaces, UnrenderedPlacement, RenderDoesNotMatchLive,
+		UnresolvedKRM:
+		return PlatformOperator
+	case WriteFanIn, KustomizeRenderRefused, UnplaceableEdit, OutOfScope:
+		return Nobody
+	}
+	return RepositoryAuthor
+}
+
 // NoDocument is the Document of an issue about a whole file or folder.
 const NoDocument = -1
 
@@ -61,9 +80,69 @@ type Issue struct {
 	// Field and Token say more about some kinds: a JSON pointer, and the text in question.
 	Field string `json:"field,omitempty"`
 	Token string `json:"token,omitempty"`
+	// Ignore is the line of .gittargetignore that would hide the path, for kinds it can cure.
+	Ignore string `json:"ignore,omitempty"`
 }
 
-// New returns an issue with the solvability and actor of its kind (git-writer 3.2).
+// New returns an issue about a whole file, with the solvability and actor of its kind (git-writer 3.2). path is
+// relative to the folder.
 func New(kind Kind, path string, message string) Issue {
-	return Issue{Kind: kind, Path: path, Document: NoDocument, Message: message}
+	a := kind.actor()
+	return Issue{Kind: kind, Path: path, Document: NoDocument, Message: message, Actor: a, Solvable: a != Nobody}
+}
+
+// At returns the issue at a document and line.
+func (i Issue) At(document, line int) Issue {
+	i.Document, i.Line = document, line
+	return i
+}
+
+// WithCure returns the issue with what a person can do.
+func (i Issue) WithCure(cure string) Issue {
+	i.Cure = cure
+	return i
+}
+
+// Place says where the issue is: path, document (counted from 1 for people) and line.
+func (i Issue) Place() string {
+	s := show(i.Path)
+	if i.Document > 0 {
+		s += " document " + strconv.Itoa(i.Document+1)
+	}
+	if i.Line > 0 {
+		s += " line " + strconv.Itoa(i.Line)
+	}
+	return s
+}
+
+// String says the whole issue in one line.
+func (i Issue) String() string {
+	var b strings.Builder
+	b.WriteString(string(i.Kind))
+	b.WriteString(" at ")
+	b.WriteString(i.Place())
+	if i.Solvable && i.Actor != Nobody {
+		b.WriteString(" (" + string(i.Actor) + ")")
+	}
+	b.WriteString(": " + i.Message)
+	if i.Cure != "" {
+		b.WriteString("; " + i.Cure)
+	}
+	return b.String()
+}
+
+// Sort orders issues by path, document, kind, line and message.
+func Sort(issues []Issue) {
+	slices.SortFunc(issues, func(a, b Issue) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Document, b.Document), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+// show makes a path safe to print: Git allows line breaks and control characters in names.
+func show(p string) string {
+	if q := strconv.Quote(p); q != `"`+p+`"` {
+		return q
+	}
+	return p
 }

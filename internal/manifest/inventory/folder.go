@@ -175,6 +175,16 @@ func (f *Folder) IsDir(path string) bool {
 	return ok && e.dir != nil
 }
 
+// Manages reports whether a directory holds a document that claims an identity, or a kustomization, at any depth.
+func (f *Folder) Manages(dir string) bool {
+	d := f.root
+	if dir = clean(dir); dir != f.path {
+		e, _ := f.root.at(relative(f.path, dir))
+		d = e.dir
+	}
+	return d != nil && d.sum.managed+d.sum.kustomizations > 0
+}
+
 // Names iterates over the names of a directory's entries that are not ignored, in Git's order.
 func (f *Folder) Names(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {

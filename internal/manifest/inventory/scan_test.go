@@ -44,7 +44,7 @@ func TestScanReadsOnlyWhatChanged(t *testing.T) {
 	g.Expect(st).To(Equal(Stats{TreesRead: 5, BlobsRead: 1, DocumentsParsed: 1}))
 	g.Expect(changed.blobs).To(Equal(1))
 	g.Expect(changed.dirs).To(Equal(5))
-	g.Expect(shared(f, next)).To(BeNumerically(">", 0.99))
+	g.Expect(shared(f, next)).To(BeNumerically(">", 0.98))
 	fresh, _ := scan(t, changed, "clusters/prod", nil)
 	g.Expect(dump(next)).To(Equal(dump(fresh)))
 

@@ -40,6 +40,7 @@ func (r *resolver) graph() {
 		w.root(root)
 	}
 	w.files()
+	l.nodes = w.nodes
 	sortProblems(l.problems)
 	l.problems = slices.Compact(l.problems)
 }

@@ -42,6 +42,7 @@ type Layout struct {
 	sorted   []*Kustomization
 	roots    []*Kustomization
 	places   map[string]*place
+	nodes    map[string][]Reach
 	patches  map[string]bool
 	problems []Problem
 	// What was learnt of blobs, for the next Resolve.
@@ -159,6 +160,26 @@ func (l *Layout) Reaches(file string) []Reach {
 		return p.reach
 	}
 	return nil
+}
+
+// Readers returns every way the builds of the folder read a file, be it a resource, a patch or a kustomization. More
+// than one is a fan-in: an edit of the file moves more than one place (git-writer 6.9).
+func (l *Layout) Readers(file string) []Reach {
+	if p := l.places[file]; p != nil {
+		return p.reach
+	}
+	if k := l.byDir[dirOf(file)]; k != nil && k.Path == file {
+		return l.nodes[k.Dir]
+	}
+	var out []Reach
+	if l.patches[file] {
+		for _, k := range l.sorted {
+			if slices.ContainsFunc(k.Patches, func(r Ref) bool { return r.Target == file }) {
+				out = append(out, l.nodes[k.Dir]...)
+			}
+		}
+	}
+	return out
 }
 
 // Reads returns the files a build of the root in dir reads, sorted: kustomizations, resources and patches
