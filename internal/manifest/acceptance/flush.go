@@ -17,12 +17,16 @@ import (
 type Write struct {
 	Path   string
 	Delete bool
+	// New marks a file that is not in the tree, so no build reads it yet. Source marks one whose change must show in a
+	// build: a manifest or a patch.
+	New, Source bool
 }
 
 // Flush is what a plan is about to write.
 type Flush struct {
 	Writes []Write
-	// NewPaths are the files that new documents go to, shared ones included; empty when the flush creates none.
+	// Places reports that the flush creates documents; NewPaths are the files they go to, shared ones included.
+	Places   bool
 	NewPaths []string
 	// UseKustomize is spec.placement.useKustomize.
 	UseKustomize bool
@@ -81,6 +85,10 @@ func escapes(in Input, fl Flush) []Issue {
 func fanIn(in Input, fl Flush) []Issue {
 	var out []Issue
 	for _, w := range fl.Writes {
+		k := in.Folder.Layout().Governing(w.Path)
+		if w.New || !w.Source && (k == nil || k.Path != w.Path) {
+			continue
+		}
 		ways := in.Folder.Layout().Readers(w.Path)
 		if len(ways) < 2 {
 			continue
@@ -108,7 +116,7 @@ func wayNames(ways []layout.Reach) []string {
 
 func ambiguous(in Input, fl Flush) []Issue {
 	roots := in.Folder.Layout().Roots()
-	if len(fl.NewPaths) == 0 || len(roots) < 2 {
+	if !fl.Places && len(fl.NewPaths) == 0 || len(roots) < 2 {
 		return nil
 	}
 	var names []string
