@@ -24,8 +24,9 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/metrics"
 )
 
-// SnapshotRequest asks watch for a fresh snapshot of one cell.
-type SnapshotRequest struct {
+// SnapshotRequest asks watch for a fresh snapshot of one cell. It is an alias so that watch, which declares the same,
+// and this package share one mailbox without importing each other.
+type SnapshotRequest = struct {
 	Target change.TargetKey
 	Cell   change.Cell
 }

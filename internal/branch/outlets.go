@@ -61,8 +61,11 @@ func (o outlets) observe(w *worker, e core.Observe) {
 		git.CommitWindows.WithLabelValues(k.Namespace, k.Name, ob.Reason, source).Inc()
 		git.WindowDuration.WithLabelValues(k.Namespace, k.Name, ob.Reason, source).Observe(w.clock.Since(ob.Since).Seconds())
 	case core.ObservedPlan:
-		if ob.Reason == "" {
-			o.countPlan(k, ob)
+		if report, ok := ob.Report.(*PlanReport); ok {
+			if ob.Reason == "" {
+				o.countPlan(k, report)
+			}
+			report.trim()
 		}
 	case core.ObservedCommit:
 		git.Commits.WithLabelValues(with(string(ob.Author), string(ob.Source))...).Inc()
@@ -88,11 +91,7 @@ func (o outlets) observe(w *worker, e core.Observe) {
 }
 
 // countPlan counts the documents of a first decision.
-func (o outlets) countPlan(k change.TargetKey, ob core.Observation) {
-	report, ok := ob.Report.(*PlanReport)
-	if !ok {
-		return
-	}
+func (o outlets) countPlan(k change.TargetKey, report *PlanReport) {
 	git := &o.m.o.Metrics.Git
 	for i := range report.Objects {
 		x := &report.Objects[i]

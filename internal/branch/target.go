@@ -5,11 +5,13 @@ package branch
 
 import (
 	"context"
+	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 	"github.com/configbutler/gitops-reverser/internal/branch/message"
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/gitstore"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 )
 
@@ -56,8 +58,21 @@ type Frozen struct {
 	Source func() (change.Kinds, change.Schemas)
 }
 
-// PlanReport is what core passes on as a report: the plan's answer without its bytes.
+// PlanReport is what core passes on as a report: a plan's answer without its bytes.
 type PlanReport struct {
 	plan.Report
-	Result *plan.Result
+	Layout layout.Summary
+}
+
+// reportSample bounds the objects a report keeps per outcome once they are counted.
+const reportSample = 20
+
+// trim keeps the first objects of each outcome, so that a status does not hold on to a whole snapshot.
+func (r *PlanReport) trim() {
+	kept := map[plan.Outcome]int{}
+	r.Objects = slices.DeleteFunc(r.Objects, func(o plan.ObjectReport) bool {
+		kept[o.Outcome]++
+		return kept[o.Outcome] > reportSample || o.Outcome == plan.Unchanged
+	})
+	r.Objects = slices.Clip(r.Objects)
 }

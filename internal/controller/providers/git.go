@@ -1,0 +1,244 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package providers
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/fluxcd/pkg/cache"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/internal/gitauth"
+	"github.com/configbutler/gitops-reverser/internal/gitauth/signing"
+	"github.com/configbutler/gitops-reverser/internal/gitstore"
+)
+
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create;update
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
+
+// GitOptions are the flags that concern credentials.
+type GitOptions struct {
+	AllowInsecureHTTP      bool
+	AllowMissingKnownHosts bool
+	// DefaultKnownHosts names a ConfigMap in the operator's namespace; empty means none.
+	DefaultKnownHosts string
+	HostKeyAlgorithms []string
+	OperatorNamespace string
+}
+
+// Git reads the credentials and keys of GitProviders, each time anew and uncached, so that a rotated Secret is used at
+// once and no Secret stays in memory.
+type Git struct {
+	GitOptions
+	// Cached reads GitProviders, Secrets reads Secrets and ConfigMaps uncached; Writer creates a generated key.
+	Cached, Secrets client.Reader
+	Writer          client.Writer
+	Tokens          *cache.TokenCache
+
+	mu        sync.Mutex
+	revisions map[types.NamespacedName]string
+}
+
+// Credentials returns what a store calls once per network call.
+func (g *Git) Credentials(provider types.NamespacedName) func(context.Context) (gitstore.Credentials, error) {
+	return func(ctx context.Context) (gitstore.Credentials, error) {
+		p := &v1alpha3.GitProvider{}
+		if err := g.Cached.Get(ctx, provider, p); err != nil {
+			return gitstore.Credentials{}, err
+		}
+		return g.resolve(ctx, p)
+	}
+}
+
+func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Credentials, error) {
+	in := gitauth.Input{
+		URL: p.Spec.URL, AllowInsecureHTTP: g.AllowInsecureHTTP, AllowMissingKnownHosts: g.AllowMissingKnownHosts,
+		HostKeyAlgorithms: g.HostKeyAlgorithms, Tokens: g.Tokens,
+		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name, Operation: "reconcile"},
+	}
+	var err error
+	if ref := p.Spec.SecretRef; ref != nil {
+		in.SecretName = p.Namespace + "/" + ref.Name
+		if in.Secret, err = g.secret(ctx, p.Namespace, ref.Name); err != nil {
+			return gitstore.Credentials{}, err
+		}
+	}
+	if ref := p.Spec.ProxySecretRef; ref != nil {
+		if in.ProxySecret, err = g.secret(ctx, p.Namespace, ref.Name); err != nil {
+			return gitstore.Credentials{}, err
+		}
+	}
+	if in.KnownHosts, err = g.knownHosts(ctx, p); err != nil {
+		return gitstore.Credentials{}, err
+	}
+	c, err := gitauth.Resolve(ctx, in)
+	if err != nil {
+		return gitstore.Credentials{}, err
+	}
+	g.remember(p, c.Revision)
+	return gitstore.Credentials(c), nil
+}
+
+// knownHosts gathers the sources after the credential Secret. A default that is missing is no error: it is used only
+// for SSH, and then its absence is told in full.
+func (g *Git) knownHosts(ctx context.Context, p *v1alpha3.GitProvider) ([]gitauth.Secret, error) {
+	var out []gitauth.Secret
+	if ref := p.Spec.KnownHostsRef; ref != nil {
+		read := g.configMap
+		if ref.GetKind() == "Secret" {
+			read = g.secret
+		}
+		s, err := read(ctx, p.Namespace, ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	if g.DefaultKnownHosts != "" {
+		s, err := g.configMap(ctx, g.OperatorNamespace, g.DefaultKnownHosts)
+		if err == nil {
+			out = append(out, s)
+		} else if !isNotFound(err) {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (g *Git) secret(ctx context.Context, namespace, name string) (gitauth.Secret, error) {
+	s := &corev1.Secret{}
+	if err := g.Secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, s); err != nil {
+		return nil, missing(err, "Secret", namespace, name)
+	}
+	if s.Data == nil {
+		return gitauth.Secret{}, nil
+	}
+	return s.Data, nil
+}
+
+func (g *Git) configMap(ctx context.Context, namespace, name string) (gitauth.Secret, error) {
+	c := &corev1.ConfigMap{}
+	if err := g.Secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, c); err != nil {
+		return nil, missing(err, "ConfigMap", namespace, name)
+	}
+	out := gitauth.Secret{}
+	for k, v := range c.Data {
+		out[k] = []byte(v)
+	}
+	return out, nil
+}
+
+func missing(err error, kind, namespace, name string) error {
+	if !apierrors.IsNotFound(err) {
+		return err
+	}
+	return &gitauth.Error{Reason: gitauth.SecretNotFound, Err: err, Message: fmt.Sprintf("%s %s/%s does not exist", kind, namespace, name)}
+}
+
+func isNotFound(err error) bool {
+	e, ok := err.(*gitauth.Error)
+	return ok && e.Reason == gitauth.SecretNotFound
+}
+
+func (g *Git) remember(p *v1alpha3.GitProvider, revision string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.revisions == nil {
+		g.revisions = map[types.NamespacedName]string{}
+	}
+	g.revisions[client.ObjectKeyFromObject(p)] = revision
+}
+
+// Revision changes when the credential last read for a provider changed.
+func (g *Git) Revision(provider types.NamespacedName) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.revisions[provider]
+}
+
+func (g *Git) forget(provider types.NamespacedName) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.revisions, provider)
+}
+
+// Signer returns what a worker calls once per commit; nil when commits are not signed.
+func (g *Git) Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Signer, error) {
+	config := p.GetSigning()
+	if config == nil {
+		return nil
+	}
+	namespace, name := p.Namespace, config.SecretRef.Name
+	return func(ctx context.Context) (gitstore.Signer, error) {
+		data, err := g.secret(ctx, namespace, name)
+		if err != nil {
+			return nil, err
+		}
+		return signing.New(data)
+	}
+}
+
+// signingKey returns the signer of a provider, creating the key when the spec asks for it and none is there. A key
+// that is present is never replaced.
+func (g *Git) signingKey(ctx context.Context, p *v1alpha3.GitProvider) (*signing.Signer, error) {
+	config := p.GetSigning()
+	data, err := g.secret(ctx, p.Namespace, config.SecretRef.Name)
+	if err != nil && !isNotFound(err) {
+		return nil, err
+	}
+	absent := err != nil
+	hasKey := len(data[signing.KeyPrivate]) > 0 || len(data[signing.KeyOpenPGP]) > 0
+	if hasKey || !config.GenerateWhenMissing {
+		if absent {
+			return nil, err
+		}
+		return signing.New(data)
+	}
+	generated, err := signing.Generate(data)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.writeKey(ctx, p.Namespace, config.SecretRef.Name, absent, generated); err != nil {
+		return nil, err
+	}
+	// Read back: when somebody else created the key first, theirs is used.
+	if data, err = g.secret(ctx, p.Namespace, config.SecretRef.Name); err != nil {
+		return nil, err
+	}
+	return signing.New(data)
+}
+
+func (g *Git) writeKey(ctx context.Context, namespace, name string, absent bool, data map[string][]byte) error {
+	if absent {
+		s := &corev1.Secret{Type: corev1.SecretTypeOpaque, Data: data}
+		s.Namespace, s.Name = namespace, name
+		if err := g.Writer.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create the signing Secret %s/%s: %w", namespace, name, err)
+		}
+		return nil
+	}
+	s := &corev1.Secret{}
+	if err := g.Secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, s); err != nil {
+		return err
+	}
+	if len(s.Data[signing.KeyPrivate]) > 0 {
+		return nil
+	}
+	if s.Data == nil {
+		s.Data = map[string][]byte{}
+	}
+	for k, v := range data {
+		s.Data[k] = v
+	}
+	if err := g.Writer.Update(ctx, s); err != nil && !apierrors.IsConflict(err) {
+		return fmt.Errorf("add a signing key to Secret %s/%s: %w", namespace, name, err)
+	}
+	return nil
+}

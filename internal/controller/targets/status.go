@@ -1,0 +1,155 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package targets
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/internal/branch"
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+)
+
+// remotePause is how often status.remote is written at most (api 6.2).
+const remotePause = time.Minute
+
+// sampleSize bounds the names in status.preview and status.retention.
+const sampleSize = 20
+
+func reportStatus(obj *v1alpha3.GitTarget, w view, pass *lifecycle.Pass) {
+	reportRemote(obj, w.branch, pass)
+	reportPlacement(obj, w.branch.Target)
+	obj.Status.Preview = nil
+	if obj.Spec.Suspend {
+		obj.Status.Retention, obj.Status.Preview = nil, preview(w.branch.Target)
+		return
+	}
+	reportRetention(obj, w.branch.Target)
+}
+
+func reportRemote(obj *v1alpha3.GitTarget, b branch.Status, pass *lifecycle.Pass) {
+	if b.VerifiedAt.IsZero() {
+		return
+	}
+	now := &v1alpha3.RemoteStatus{
+		Commit: b.Tip.String(), VerifiedBy: b.VerifiedBy, LastVerifiedAt: &metav1.Time{Time: b.VerifiedAt.UTC().Truncate(time.Second)},
+	}
+	if !b.Exists {
+		now.Parent = string(b.Parent)
+	}
+	old := obj.Status.Remote
+	if old == nil || old.LastVerifiedAt == nil {
+		obj.Status.Remote = now
+		return
+	}
+	age := now.LastVerifiedAt.Sub(old.LastVerifiedAt.Time)
+	switch {
+	case age >= remotePause:
+		obj.Status.Remote = now
+	case old.Commit != now.Commit || old.Parent != now.Parent:
+		// Too soon: come back when it may be written.
+		if wait := remotePause - age; pass.RequeueAfter == 0 || wait < pass.RequeueAfter {
+			pass.RequeueAfter = wait
+		}
+		if time.Since(old.LastVerifiedAt.Time) >= remotePause {
+			obj.Status.Remote, pass.RequeueAfter = now, 0
+		}
+	}
+}
+
+func reportPlacement(obj *v1alpha3.GitTarget, t core.TargetStatus) {
+	report, ok := t.Report.(*branch.PlanReport)
+	if !ok {
+		return
+	}
+	l := report.Layout
+	now := &v1alpha3.PlacementStatus{
+		Mode: v1alpha3.LayoutMode(l.Mode), RenderRoot: l.Root, ReadOnlyBases: l.ReadOnlyBases,
+		ResolvedAtCommit: t.ReportedOn.String(), ResolvedAt: &metav1.Time{Time: t.ReportedAt.UTC().Truncate(time.Second)},
+	}
+	if old := obj.Status.Placement; old != nil && old.Mode == now.Mode && old.RenderRoot == now.RenderRoot &&
+		strings.Join(old.ReadOnlyBases, "\x00") == strings.Join(now.ReadOnlyBases, "\x00") {
+		// The date is that of the resolution, not of the last look (git-writer 6.11).
+		return
+	}
+	obj.Status.Placement = now
+}
+
+func reportRetention(obj *v1alpha3.GitTarget, t core.TargetStatus) {
+	if len(t.Retention) == 0 {
+		obj.Status.Retention = nil
+		return
+	}
+	now := &v1alpha3.RetentionStatus{Mode: obj.GetPruneMode()}
+	var at time.Time
+	for _, c := range t.Retention {
+		now.RetainedDocuments += int32(c.Counts.Retained)
+		if c.At.After(at) {
+			at = c.At
+		}
+		if report, ok := c.Report.(*branch.PlanReport); ok {
+			now.Sample = sample(now.Sample, report.RetainedNames)
+		}
+	}
+	now.LastChangedAt = &metav1.Time{Time: at.UTC().Truncate(time.Second)}
+	if old := obj.Status.Retention; old != nil && old.Mode == now.Mode && old.RetainedDocuments == now.RetainedDocuments {
+		now.LastChangedAt = old.LastChangedAt
+	}
+	obj.Status.Retention = now
+}
+
+func preview(t core.TargetStatus) *v1alpha3.PreviewStatus {
+	if len(t.Preview) == 0 {
+		return nil
+	}
+	p := &v1alpha3.PreviewStatus{Commit: t.ReportedOn.String()}
+	var at time.Time
+	for _, c := range t.Preview {
+		p.Created.Count += int32(c.Counts.Created)
+		p.Updated.Count += int32(c.Counts.Updated)
+		p.Deleted.Count += int32(c.Counts.Deleted)
+		p.Refused.Count += int32(c.Counts.Refused)
+		if c.At.After(at) {
+			at = c.At
+		}
+		report, ok := c.Report.(*branch.PlanReport)
+		if !ok {
+			continue
+		}
+		for _, o := range report.Objects {
+			into := map[plan.Outcome]*v1alpha3.PreviewCount{
+				plan.Created: &p.Created, plan.Updated: &p.Updated, plan.Deleted: &p.Deleted, plan.Refused: &p.Refused,
+			}[o.Outcome]
+			if into != nil {
+				into.Sample = sample(into.Sample, []change.ObjectID{o.Object})
+			}
+		}
+	}
+	p.PlannedAt = &metav1.Time{Time: at.UTC().Truncate(time.Second)}
+	return p
+}
+
+func sample(list []string, more []change.ObjectID) []string {
+	for _, o := range more {
+		if len(list) >= sampleSize {
+			break
+		}
+		list = append(list, o.String())
+	}
+	return list
+}
+
+// splitGroupResource reads "resource" or "group/resource".
+func splitGroupResource(s string) (group, resource string) {
+	if g, r, ok := strings.Cut(s, "/"); ok {
+		return g, r
+	}
+	return "", s
+}
