@@ -181,7 +181,7 @@ func (g *Git) Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Si
 		if err != nil {
 			return nil, err
 		}
-		return signing.New(data)
+		return signing.Load(data, namespace+"/"+name)
 	}
 }
 
@@ -189,19 +189,19 @@ func (g *Git) Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Si
 // that is present is never replaced.
 func (g *Git) signingKey(ctx context.Context, p *v1alpha3.GitProvider) (*signing.Signer, error) {
 	config := p.GetSigning()
+	name := p.Namespace + "/" + config.SecretRef.Name
 	data, err := g.secret(ctx, p.Namespace, config.SecretRef.Name)
 	if err != nil && !isNotFound(err) {
 		return nil, err
 	}
 	absent := err != nil
-	hasKey := len(data[signing.KeyPrivate]) > 0 || len(data[signing.KeyOpenPGP]) > 0
-	if hasKey || !config.GenerateWhenMissing {
+	if !signing.Missing(data) || !config.GenerateWhenMissing {
 		if absent {
 			return nil, err
 		}
-		return signing.New(data)
+		return signing.Load(data, name)
 	}
-	generated, err := signing.Generate(data)
+	generated, err := signing.Generate(data, "gitops-reverser "+p.Namespace+"/"+p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ func (g *Git) signingKey(ctx context.Context, p *v1alpha3.GitProvider) (*signing
 	if data, err = g.secret(ctx, p.Namespace, config.SecretRef.Name); err != nil {
 		return nil, err
 	}
-	return signing.New(data)
+	return signing.Load(data, name)
 }
 
 func (g *Git) writeKey(ctx context.Context, namespace, name string, absent bool, data map[string][]byte) error {
@@ -228,7 +228,7 @@ func (g *Git) writeKey(ctx context.Context, namespace, name string, absent bool,
 	if err := g.Secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, s); err != nil {
 		return err
 	}
-	if len(s.Data[signing.KeyPrivate]) > 0 {
+	if !signing.Missing(s.Data) {
 		return nil
 	}
 	if s.Data == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 	"github.com/configbutler/gitops-reverser/internal/watch"
 )
 
@@ -56,6 +57,7 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 	}
 	spec := watch.TargetSpec{
 		Key: key, Source: kp.Name, Sink: sinkFor{sink}, Attributor: r.Attributor, PruneMode: string(obj.GetPruneMode()),
+		Ignore: ignoreConfig(obj.Spec.Ignore),
 	}
 	if !enc.Ready {
 		spec.Withheld = []watch.Withheld{{Resource: "secrets", Reason: v1alpha3.EncryptionRequiredReason, Message: enc.Message}}
@@ -66,6 +68,25 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 	}
 	r.Watch.Declare(spec)
 	return nil
+}
+
+// ignoreConfig turns spec.ignore into plain values.
+func ignoreConfig(in *v1alpha3.Ignore) sanitize.Config {
+	var c sanitize.Config
+	if in == nil {
+		return c
+	}
+	for _, d := range in.DisableDefaults {
+		c.DisableDefaults = append(c.DisableDefaults, string(d))
+	}
+	for _, r := range in.Rules {
+		x := sanitize.Rule{Name: r.Name, Names: r.Names, FieldPaths: r.FieldPaths, FieldManagers: r.FieldManagers}
+		for _, gr := range r.Resources {
+			x.Resources = append(x.Resources, sanitize.GroupResource(gr))
+		}
+		c.Rules = append(c.Rules, x)
+	}
+	return c
 }
 
 // facts reads the source's catalog at the moment of planning.

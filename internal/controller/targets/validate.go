@@ -18,6 +18,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/gitstore"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 )
 
 const (
@@ -84,6 +85,9 @@ func (r *Reconciler) validateSpec(v validated, obj *v1alpha3.GitTarget) validate
 	m := obj.GetMessageTemplates()
 	if v.templates, err = message.Parse(m.LiveTemplate, m.ReconcileTemplate); err != nil {
 		return refuse(v, v1alpha3.InvalidConfigReason, "%v", err)
+	}
+	if _, err := sanitize.New(ignoreConfig(obj.Spec.Ignore)); err != nil {
+		return refuse(v, v1alpha3.InvalidConfigReason, "spec.ignore: %v", err)
 	}
 	if p := obj.Spec.Placement; p != nil {
 		v.placement = placement.Policy{Default: string(p.Default), UseKustomize: p.UseKustomize, ByType: map[string]string{}}

@@ -4,6 +4,7 @@
 package watchrules
 
 import (
+	"context"
 	"errors"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -19,7 +20,7 @@ type Planner struct{ Store *rules.Store }
 
 // Plan implements watch.Planner. Before every stored rule was tried once there is no answer: a plan made from half of
 // the rules would close streams (watch 15).
-func (p Planner) Plan(target change.TargetKey, c *cluster.Catalog) (watch.Plan, error) {
+func (p Planner) Plan(_ context.Context, target change.TargetKey, c *cluster.Catalog) (watch.Plan, error) {
 	if !p.Store.Loaded() {
 		return watch.Plan{}, errors.New("the stored rules are still being read")
 	}
