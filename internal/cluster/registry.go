@@ -22,7 +22,9 @@ const (
 // groupVersion names one served version of a group.
 type groupVersion struct{ group, version string }
 
-func (g groupVersion) String() string { return change.Type{Group: g.group, Version: g.version}.APIVersion() }
+func (g groupVersion) String() string {
+	return change.Type{Group: g.group, Version: g.version}.APIVersion()
+}
 
 // resource is one line of a scan. Subresources have a name with a slash.
 type resource struct {
