@@ -273,11 +273,9 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		unfiltered = mgr.GetAPIReader()
 	}
 	gate := &access.Reader{Client: mgr.GetClient(), Unfiltered: unfiltered, NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs}
+	durations := helper.NewMetrics(mgr, runtimemetrics.MustMakeRecorder())
 	runner := func() *lifecycle.Runner {
-		return &lifecycle.Runner{
-			Client: mgr.GetClient(), Recorder: recorder, Metrics: collectors,
-			Durations: helper.NewMetrics(mgr, runtimemetrics.MustMakeRecorder()),
-		}
+		return &lifecycle.Runner{Client: mgr.GetClient(), Recorder: recorder, Metrics: collectors, Durations: durations}
 	}
 	tokens, err := cache.NewTokenCache(o.tokens.MaxSize, cache.WithMaxDuration(o.tokens.MaxDuration),
 		cache.WithMetricsRegisterer(ctrlmetrics.Registry), cache.WithMetricsPrefix("gotk_token_"))
