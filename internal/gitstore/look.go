@@ -94,16 +94,13 @@ func (s *Store) suspect(err error) bool {
 	if !errors.As(err, &e) || e.Kind == UnsupportedFormat {
 		return false
 	}
-	switch e.Kind {
-	case Protocol, Refused, NotFound, Connection:
-	case Server:
-	default:
+	switch {
+	case e.Kind == Protocol, e.Kind == Connection && e.Sent && errors.Is(err, io.ErrUnexpectedEOF):
+		return true // old servers end without a word
+	case s.proto.version == v2:
 		return false
 	}
-	if s.proto.version == v2 && e.Kind != Protocol {
-		return false
-	}
-	return e.Status != 0 || e.Sent
+	return e.Status != 0 && (e.Kind == Refused || e.Kind == NotFound || e.Kind == Server)
 }
 
 // discover reads the advertisement to learn what the server speaks. When that is v2 after all, cause stands.

@@ -38,6 +38,8 @@ type Fault struct {
 	// Close ends the connection without an answer; CloseAfter sends that many bytes of the real answer first.
 	Close      bool
 	CloseAfter int64
+	// Refuse looks at a request and answers it when its status is not 0; else the real answer follows.
+	Refuse func(r *http.Request, body []byte) (status int, text string)
 	// Handler serves the request with whatever the test wants.
 	Handler func(w http.ResponseWriter, r *http.Request, body []byte)
 }
@@ -92,6 +94,12 @@ func (f *Fault) serve(s *Server, w *countingWriter, r *http.Request, body []byte
 	}
 	for k, v := range f.Header {
 		w.Header().Set(k, v)
+	}
+	if f.Refuse != nil {
+		if status, text := f.Refuse(r, body); status != 0 {
+			http.Error(w, text, status)
+			return
+		}
 	}
 	replaced := f.Status != 0 || f.Hang || f.Close || f.Handler != nil
 	if f.Backend && replaced {
