@@ -139,6 +139,7 @@ func (p *planner) register(fresh []creation, root *placement.NewRoot) (map[strin
 		failed[root.Path] = err.Error()
 		return failed, nil
 	}
+	p.kust.newRoot = root.Path
 	return failed, p.work.Set(root.Path, b)
 }
 

@@ -112,3 +112,61 @@ func (p *planner) inFolder(name string) string {
 func compareString(a, b string) int { return cmp.Compare(a, b) }
 
 func cmpOr(vals ...int) int { return cmp.Or(vals...) }
+
+// heads returns the identities of a file's readable documents, in order.
+func heads(b []byte) []yamldoc.Head {
+	var out []yamldoc.Head
+	f := yamldoc.Split(b)
+	for i := range f.Docs {
+		if n, err := yamldoc.Parse(f.Body(b, i)); err == nil && n != nil {
+			if h := yamldoc.ReadHead(n); h.Kind != "" && h.Name != "" {
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
+
+// documentOf returns the value of the first document of a group, kind and name in a file; nil when there is none.
+func documentOf(b []byte, group, kind, name string) map[string]any {
+	f := yamldoc.Split(b)
+	for i := range f.Docs {
+		n, err := yamldoc.Parse(f.Body(b, i))
+		if err != nil || n == nil {
+			continue
+		}
+		if h := yamldoc.ReadHead(n); h.Group != group || h.Kind != kind || h.Name != name {
+			continue
+		}
+		if v, err := n.JSON(); err == nil {
+			m, _ := v.(map[string]any)
+			return m
+		}
+	}
+	return nil
+}
+
+// indexOf returns the position of a document in its file, -1 when it is not there.
+func indexOf(b []byte, h yamldoc.Head) int {
+	f := yamldoc.Split(b)
+	for i := range f.Docs {
+		if n, err := yamldoc.Parse(f.Body(b, i)); err == nil && n != nil && rawID(yamldoc.ReadHead(n)) == rawID(h) {
+			return i
+		}
+	}
+	return -1
+}
+
+func parentDir(name string) string {
+	if d := path.Dir(name); d != "." {
+		return d
+	}
+	return ""
+}
+
+func relativeTo(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return strings.TrimPrefix(name, dir+"/")
+}

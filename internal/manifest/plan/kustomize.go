@@ -4,23 +4,341 @@
 package plan
 
 import (
+	"errors"
+	"fmt"
+	"path"
+	"reflect"
+
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
 
-type kustomize struct{ p *planner }
+// kustomize is the part of a plan that knows what the builds of the folder give (git-writer 6).
+type kustomize struct {
+	p    *planner
+	memo *render.Memo
+	// before are the builds of the tree the plan is made on, by root directory.
+	before  map[string]*render.Build
+	pending []*pending
+	entries *entries
+	// expected and gone are what the proof looks for in the builds after the edits.
+	expected []expectation
+	gone     []change.ObjectID
+	hidden   []deletePatch
+	scanned  bool
+	newRoot  string
+}
 
-func newKustomize(p *planner) *kustomize { return &kustomize{p: p} }
+// pending is a rendered object whose live state differs from the build.
+type pending struct {
+	s      *subject
+	root   string
+	build  *render.Build
+	object *render.Object
+	// rendered and live differ; live is normalized, so that equal means no change.
+	rendered, live map[string]any
+	// doc is the document in the folder; nil when the object comes from a read-only base.
+	doc *inventory.Document
+	// why is the refusal that stands against editing the source; empty when it may be edited.
+	why     acceptance.Kind
+	written []string
+}
 
-func (k *kustomize) inherited(*subject) (bool, error)                                { return false, nil }
-func (k *kustomize) renders(*inventory.Document) bool                                { return false }
-func (k *kustomize) edit(*subject, *inventory.Document) error                        { return nil }
-func (k *kustomize) route() error                                                    { return nil }
-func (k *kustomize) expect(*subject, string)                                         {}
-func (k *kustomize) expectGone(*subject, string)                                     {}
-func (k *kustomize) removeInherited(*subject, bool) error                            { return nil }
-func (k *kustomize) shows(*inventory.Document, change.ObjectID) bool                 { return true }
-func (k *kustomize) sweepInherited(*change.Snapshot, map[change.ObjectID]bool) error { return nil }
-func (k *kustomize) keepRenderedMetadata(*subject, *inventory.Document, any)         {}
-func (k *kustomize) settle() error                                                   { return nil }
-func (k *kustomize) prove() error                                                    { return nil }
+// ReasonNotRendered refuses an object whose document the builds of the folder do not show under its identity.
+const ReasonNotRendered = "not_rendered"
+
+func newKustomize(p *planner) *kustomize {
+	memo := p.req.Memo
+	if memo == nil {
+		memo = render.NewMemo()
+	}
+	file := func(dir string) string { return p.layout.Kustomization(dir).Path }
+	return &kustomize{p: p, memo: memo, before: map[string]*render.Build{}, entries: newEntries(file)}
+}
+
+// start builds every root of the folder. What cannot be built refuses the folder (git-writer 6.2); unchanged roots are
+// answered from memory.
+func (k *kustomize) start() error {
+	for _, r := range k.p.layout.Roots() {
+		b, err := k.memo.Build(r.Dir, k.p.work)
+		if err != nil {
+			i, ok := k.buildIssue(r, err)
+			if !ok {
+				return err
+			}
+			k.p.issue(i)
+			continue
+		}
+		k.before[r.Dir] = b
+	}
+	return nil
+}
+
+// buildIssue turns a build that failed into a refusal of the folder; false for an I/O error.
+func (k *kustomize) buildIssue(r *layout.Kustomization, err error) (acceptance.Issue, bool) {
+	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.folder.Rel(r.Path), err.Error())
+	var refusal *render.Refusal
+	var build *render.BuildError
+	switch {
+	case errors.As(err, &refusal):
+		i.Path, i.Message = k.p.folder.Rel(refusal.Path), refusal.Construct+": "+refusal.Detail
+	case errors.As(err, &build):
+		i.Message = "kustomize-build-failed: " + build.Err.Error()
+		i.Solvable, i.Actor = true, acceptance.RepositoryAuthor
+		i.Cure = "repair the kustomization so that kustomize build succeeds on it"
+	default:
+		return i, false
+	}
+	return i, true
+}
+
+// find returns the rendered object of an identity.
+func (k *kustomize) find(b *render.Build, id change.ObjectID, t change.Type) *render.Object {
+	if o := b.Find(id.Group, id.Kind, id.Namespace, id.Name); o != nil {
+		return o
+	}
+	if id.Namespace == "" {
+		if t.Namespaced {
+			return nil
+		}
+		// Kustomize gives a namespace to any kind it does not know, cluster-scoped ones included.
+		return b.FindAnyNamespace(id.Group, id.Kind, id.Name)
+	}
+	if id.Namespace == k.p.view.DefaultNamespace {
+		return b.Find(id.Group, id.Kind, "", id.Name)
+	}
+	return nil
+}
+
+type hit struct {
+	root   string
+	build  *render.Build
+	object *render.Object
+}
+
+// hits returns where the builds show an object, by root in order.
+func (k *kustomize) hits(id change.ObjectID, t change.Type) []hit {
+	var out []hit
+	for _, r := range k.p.layout.Roots() {
+		b := k.before[r.Dir]
+		if b == nil {
+			continue
+		}
+		if o := k.find(b, id, t); o != nil {
+			out = append(out, hit{r.Dir, b, o})
+		}
+	}
+	return out
+}
+
+// renders reports whether a build reaches the document's file.
+func (k *kustomize) renders(d *inventory.Document) bool { return len(k.p.layout.Reaches(d.Path)) > 0 }
+
+// shows reports whether a build gives the document under the identity it claims.
+func (k *kustomize) shows(d *inventory.Document, id change.ObjectID) bool {
+	for _, h := range k.hits(id, change.Type{Namespaced: id.Namespace != ""}) {
+		if h.object.Origin == d.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// edit takes on an object whose document the folder holds and a build reads.
+func (k *kustomize) edit(s *subject, d *inventory.Document) error {
+	var own []hit
+	for _, h := range k.hits(s.id, s.item.Type) {
+		if h.object.Origin == d.Path {
+			own = append(own, h)
+		}
+	}
+	if len(own) == 0 {
+		return k.unseen(s, d)
+	}
+	pd := &pending{s: s, root: own[0].root, build: own[0].build, object: own[0].object, doc: d}
+	if len(k.p.layout.Reaches(d.Path)) > 1 {
+		pd.why = acceptance.WriteFanIn
+	}
+	return k.enqueue(pd)
+}
+
+// unseen is an object whose document exists while no build shows it.
+func (k *kustomize) unseen(s *subject, d *inventory.Document) error {
+	if dp, err := k.hiddenBy(s.id); err != nil {
+		return err
+	} else if dp != nil {
+		k.p.issue(k.unowned(dp, s.id))
+		return nil
+	}
+	k.p.refused(s, ReasonNotRendered, d.Path+" holds the object, but the build does not show it under this name and namespace")
+	return nil
+}
+
+// inherited takes on an object without a document in the folder that a build shows all the same: it comes from a
+// read-only base, or a patch hides it. False means that the object is new.
+func (k *kustomize) inherited(s *subject) (bool, error) {
+	hits := k.hits(s.id, s.item.Type)
+	if len(hits) == 0 {
+		restored, err := k.restore(s)
+		if err != nil || restored == nil {
+			return len(k.p.res.Issues) > 0, err
+		}
+		hits = []hit{*restored}
+	}
+	o := hits[0].object
+	s.report.Path = o.Origin
+	switch {
+	case within(k.p.layout.Jail(), o.Origin):
+		k.p.refused(s, ReasonNotRendered, o.Origin+" gives the object only because a kustomization renames it; rename the document")
+		return true, nil
+	case len(hits) > 1:
+		k.p.refused(s, ReasonAmbiguousIdentity, "the builds of "+hits[0].root+" and "+hits[1].root+" both give the object")
+		return true, nil
+	}
+	return true, k.enqueue(&pending{
+		s: s, root: hits[0].root, build: hits[0].build, object: o, why: acceptance.WriteEscapesScope,
+	})
+}
+
+// enqueue compares the build with live and keeps what differs for route.
+func (k *kustomize) enqueue(pd *pending) error {
+	v, err := pd.object.Value()
+	rendered, ok := v.(map[string]any)
+	if err != nil || !ok {
+		return fmt.Errorf("decode the render of %s: %w", pd.s.id, err)
+	}
+	k.p.explain(pd.s, rendered, pd.object.Origin)
+	alignNamespace(pd.s.live, rendered, pd.s.item.Type)
+	live, ok := compare.Normalize(pd.s.live, rendered, pd.s.options).(map[string]any)
+	if !ok {
+		k.p.refused(pd.s, ReasonUnknownContent, "the captured object is no JSON object")
+		return nil
+	}
+	pd.rendered, pd.live = rendered, live
+	if reflect.DeepEqual(rendered, live) {
+		k.p.done(pd.s, Unchanged, nil)
+		return nil
+	}
+	if pd.doc == nil && k.p.req.Policy.IsSensitive(pd.s.item.Type) {
+		k.p.refused(pd.s, ReasonNotEditable, pd.object.Origin+" is a read-only base; a sensitive object cannot be patched in an overlay")
+		return nil
+	}
+	k.pending = append(k.pending, pd)
+	return nil
+}
+
+// alignNamespace gives live the render's namespace where the two cannot agree by nature: a cluster-scoped object, and a
+// folder that renders the document without any (git-writer 4.8).
+func alignNamespace(live, rendered map[string]any, t change.Type) {
+	meta, ok := live["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	have := namespaceOf(rendered)
+	if t.Namespaced && have != "" {
+		return
+	}
+	if have == "" {
+		delete(meta, "namespace")
+	} else {
+		meta["namespace"] = have
+	}
+}
+
+// chain returns the directories of the kustomizations between a root and a file, outermost first.
+func (k *kustomize) chain(root, file string) []string {
+	for _, r := range k.p.layout.Reaches(file) {
+		if r.Root == root {
+			return r.Chain
+		}
+	}
+	return nil
+}
+
+// writable returns the innermost kustomization of a chain the plan may edit, and its position; nil when there is none.
+func (k *kustomize) writable(chain []string) (*layout.Kustomization, int) {
+	for i := len(chain) - 1; i >= 0; i-- {
+		if c := k.p.layout.Kustomization(chain[i]); c != nil && c.Writable && len(k.rootsOf(c)) == 1 {
+			return c, i
+		}
+	}
+	return nil, -1
+}
+
+// rootsOf returns the roots whose build reads a kustomization.
+func (k *kustomize) rootsOf(c *layout.Kustomization) []string {
+	var out []string
+	for _, r := range k.p.layout.Roots() {
+		for _, f := range k.p.layout.Reads(r.Dir) {
+			if f == c.Path {
+				out = append(out, r.Dir)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// inputNamespace is the namespace an object has when a kustomization of the chain receives it: what the kustomizations
+// below it set, the outermost winning, else what the file says. Patches of that kustomization match against it.
+func (k *kustomize) inputNamespace(chain []string, at int, o *render.Object) (string, error) {
+	for _, dir := range chain[at+1:] {
+		if c := k.p.layout.Kustomization(dir); c != nil && c.Namespace != "" {
+			return c.Namespace, nil
+		}
+	}
+	b, err := k.p.file(o.Origin)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range heads(b) {
+		if h.Group == o.Group && h.Kind == o.Kind && h.Name == o.Name {
+			return h.Namespace, nil
+		}
+	}
+	return "", nil
+}
+
+// keepRenderedMetadata takes what the build adds to the metadata of a sensitive object out of what is sealed.
+func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git any) {
+	if !k.renders(d) {
+		return
+	}
+	for _, h := range k.hits(s.id, s.item.Type) {
+		v, err := h.object.Value()
+		r, ok1 := v.(map[string]any)
+		g, ok2 := git.(map[string]any)
+		if err != nil || !ok1 || !ok2 || h.object.Origin != d.Path {
+			continue
+		}
+		live := maps1(s.live["metadata"])
+		if ns := namespaceOf(r); ns != "" {
+			live["namespace"] = ns
+		}
+		if m, err := render.Form(g["metadata"], r["metadata"], any(live)); err == nil && m != nil {
+			s.live["metadata"] = m
+		}
+		return
+	}
+}
+
+func maps1(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	if m == nil {
+		return map[string]any{}
+	}
+	return cloneMap(m)
+}
+
+func (k *kustomize) rel(name string) string { return k.p.folder.Rel(name) }
+
+func joinDir(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return path.Join(dir, name)
+}

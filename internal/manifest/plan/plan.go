@@ -27,6 +27,13 @@ func Plan(ctx context.Context, r Request) (*Result, error) {
 	if p.res.Issues = acceptance.Check(p.acceptance); len(p.res.Issues) > 0 {
 		return p.res, nil
 	}
+	if err := p.kust.start(); err != nil {
+		return nil, err
+	}
+	if len(p.res.Issues) > 0 {
+		sortIssues(p.res.Issues)
+		return p.res, nil
+	}
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
@@ -106,9 +113,6 @@ func (p *planner) run(ctx context.Context) error {
 		if err := p.sweep(); err != nil {
 			return err
 		}
-	}
-	if err := p.kust.settle(); err != nil {
-		return err
 	}
 	return p.finish()
 }

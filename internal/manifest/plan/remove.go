@@ -31,6 +31,9 @@ func (p *planner) remove(it intent) error {
 		return p.kust.removeInherited(s, allowed)
 	}
 	s.report.Path, s.report.Sweep = docs[0].Path, it.sweep
+	if shared, err := p.kust.removeShared(s, docs[0].Path, allowed); shared || err != nil {
+		return err
+	}
 	if !allowed {
 		p.done(s, Retained, nil)
 		return nil
@@ -73,7 +76,7 @@ func (p *planner) sweep() error {
 func (p *planner) swept(
 	d *inventory.Document, e inventory.Effective, cell change.Cell, keep map[change.ObjectID]bool,
 ) bool {
-	if e.Patch || len(e.Others) > 0 || keep[e.ID] || e.ID.Name == "" {
+	if e.Patch || len(p.layout.Reaches(d.Path)) > 1 || keep[e.ID] || e.ID.Name == "" {
 		return false
 	}
 	if cell.Namespace != "" && e.ID.Namespace != cell.Namespace {

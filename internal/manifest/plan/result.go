@@ -59,6 +59,8 @@ type ObjectReport struct {
 	Outcome   Outcome
 	// Path is the file that holds the object, from the repository root; empty when there is none.
 	Path string
+	// Written are the files that were edited for the object when they are not just Path: kustomizations and patches.
+	Written []string
 	// Source is the rung that placed a new document: by_type, default, kustomize_root, canonical.
 	Source string
 	// Disposition of a new document: new_file or appended.

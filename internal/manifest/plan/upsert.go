@@ -71,9 +71,6 @@ func (p *planner) upsert(ctx context.Context, it intent) (*creation, error) {
 	case len(docs) > 1:
 		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object", docs[0].Path, docs[1].Path))
 		return nil, nil //nolint:nilnil // see above
-	case len(docs) == 1 && len(p.folder.Effective(docs[0], p.view).Others) > 0:
-		p.refused(s, ReasonAmbiguousIdentity, docs[0].Path+": builds give the document different namespaces")
-		return nil, nil //nolint:nilnil // see above
 	case len(docs) == 1:
 		return p.existing(ctx, s, docs[0])
 	}

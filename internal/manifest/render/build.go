@@ -58,6 +58,16 @@ func (b *Build) Find(group, kind, namespace, name string) *Object {
 	return nil
 }
 
+// FindAnyNamespace returns the first object of a group, kind and name, whatever namespace the build gave it.
+func (b *Build) FindAnyNamespace(group, kind, name string) *Object {
+	for _, o := range b.Objects {
+		if o.Group == group && o.Kind == kind && o.Name == name {
+			return o
+		}
+	}
+	return nil
+}
+
 // Files returns the blobs the build read, by path.
 func (b *Build) Files() map[string]manifest.ID {
 	out := maps.Clone(b.graph.reads)

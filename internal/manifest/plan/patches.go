@@ -1,0 +1,283 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
+)
+
+// patchLayer is one document of a strategic merge patch file for one object.
+type patchLayer struct {
+	path  string
+	head  yamldoc.Head
+	value map[string]any
+	// owner is the kustomization a new patch must be listed in.
+	owner *layout.Kustomization
+}
+
+// patchLayers returns the patches of the folder for an object, the one that is applied last first.
+func (k *kustomize) patchLayers(pd *pending) ([]patchLayer, error) {
+	var out []patchLayer
+	for _, dir := range k.chain(pd.root, pd.object.Origin) {
+		c := k.p.layout.Kustomization(dir)
+		if c == nil || !c.Writable || len(k.rootsOf(c)) != 1 {
+			continue
+		}
+		for _, ref := range slices.Backward(c.Patches) {
+			if ref.Kind != layout.RefFile || !within(k.p.layout.Jail(), ref.Target) || len(k.p.layout.Reaches(ref.Target)) > 0 {
+				continue
+			}
+			b, err := k.p.file(ref.Target)
+			if err != nil {
+				return nil, err
+			}
+			for _, h := range slices.Backward(heads(b)) {
+				if h.Group != pd.object.Group || h.Kind != pd.object.Kind || h.Name != pd.object.Name {
+					continue
+				}
+				v := documentOf(b, h.Group, h.Kind, h.Name)
+				if v == nil || v["$patch"] != nil {
+					continue
+				}
+				out = append(out, patchLayer{path: ref.Target, head: h, value: v})
+			}
+		}
+	}
+	return out, nil
+}
+
+// newPatch starts a patch file beside a kustomization.
+func (k *kustomize) newPatch(pd *pending, c *layout.Kustomization, chain []string, at int) (patchLayer, error) {
+	ns, err := k.inputNamespace(chain, at, pd.object)
+	if err != nil {
+		return patchLayer{}, err
+	}
+	meta := map[string]any{"name": pd.object.Name}
+	if ns != "" {
+		meta["namespace"] = ns
+	}
+	name, err := k.freeName(c.Dir, pd.object, "patch")
+	if err != nil {
+		return patchLayer{}, err
+	}
+	return patchLayer{path: name, owner: c, value: map[string]any{
+		"apiVersion": pd.object.APIVersion, "kind": pd.object.Kind, "metadata": meta,
+	}}, nil
+}
+
+// freeName returns the first free path of a file about an object beside a kustomization.
+func (k *kustomize) freeName(dir string, o *render.Object, what string) (string, error) {
+	for _, stem := range []string{
+		strings.ToLower(o.Kind) + "-" + o.Name, strings.ToLower(o.Kind) + "-" + o.Namespace + "-" + o.Name,
+	} {
+		name := joinDir(dir, stem+"-"+what+".yaml")
+		taken, err := k.p.work.Occupied(name)
+		if err != nil {
+			return "", err
+		}
+		if !taken {
+			return name, nil
+		}
+	}
+	return joinDir(dir, strings.ToLower(o.Kind)+"-"+o.Name+"-"+what+".yaml"), nil
+}
+
+// writePatch writes one document of a patch file, or the file and its entry.
+func (k *kustomize) writePatch(pd *pending, l patchLayer, next map[string]any) error {
+	pd.written = append(pd.written, l.path)
+	if l.owner != nil {
+		b, err := yamledit.Emit(next)
+		if err != nil {
+			return err
+		}
+		if err := k.p.set(l.path, b); err != nil {
+			return err
+		}
+		return k.listPatch(l.owner, l.path)
+	}
+	b, err := k.p.file(l.path)
+	if err != nil {
+		return err
+	}
+	i := indexOf(b, l.head)
+	res, err := yamledit.Edit(b, i, next, yamledit.Options{Options: compare.Options{}, AllowReplace: true})
+	if err != nil {
+		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
+		return nil
+	}
+	out := res.File
+	// A null means "delete" in a patch and nothing anywhere else, so a patch that needs one is written as a whole.
+	if got := documentOf(out, l.head.Group, l.head.Kind, l.head.Name); !reflect.DeepEqual(got, next) {
+		doc, err := yamledit.Emit(next)
+		if err != nil {
+			return err
+		}
+		if out, err = yamledit.ReplaceDoc(b, i, doc); err != nil {
+			k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
+			return nil
+		}
+	}
+	return k.p.set(l.path, out)
+}
+
+// listPatch adds a patch file to the patches of a kustomization.
+func (k *kustomize) listPatch(c *layout.Kustomization, file string) error {
+	entry := relativeTo(c.Dir, file)
+	err := k.p.editKustomization(c.Path, func(v map[string]any) {
+		appendItem(v, "patches", map[string]any{"path": entry})
+	})
+	if err == nil || isIO(err) {
+		return err
+	}
+	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path), "the patch cannot be listed: "+err.Error()))
+	return nil
+}
+
+// deleteMarker is the first line of a delete patch this operator owns; ownership is the exact content of the file.
+const deleteMarker = "# Written by gitops-reverser: the object was deleted in the cluster. Not for editing by hand.\n"
+
+// deletePatch is a patch in the folder's scope that hides an object.
+type deletePatch struct {
+	path  string
+	head  yamldoc.Head
+	owner *layout.Kustomization
+	owned bool
+}
+
+func ownedPatch(h yamldoc.Head) ([]byte, error) {
+	meta := map[string]any{"name": h.Name}
+	if h.Namespace != "" {
+		meta["namespace"] = h.Namespace
+	}
+	b, err := yamledit.Emit(map[string]any{"apiVersion": h.APIVersion, "kind": h.Kind, "metadata": meta, "$patch": "delete"})
+	return append([]byte(deleteMarker), b...), err
+}
+
+// deletePatches lists the patches that hide objects, once per plan.
+func (k *kustomize) deletePatches() ([]deletePatch, error) {
+	if k.scanned {
+		return k.hidden, nil
+	}
+	k.scanned = true
+	for _, c := range k.p.layout.All() {
+		for _, ref := range c.Patches {
+			if ref.Kind != layout.RefFile {
+				continue
+			}
+			b, err := k.p.file(ref.Target)
+			if err != nil {
+				return nil, err
+			}
+			for _, h := range heads(b) {
+				v := documentOf(b, h.Group, h.Kind, h.Name)
+				if v["$patch"] != "delete" {
+					continue
+				}
+				own, err := ownedPatch(h)
+				if err != nil {
+					return nil, err
+				}
+				k.hidden = append(k.hidden, deletePatch{
+					path: ref.Target, head: h, owner: c, owned: c.Writable && bytes.Equal(b, own),
+				})
+			}
+		}
+	}
+	return k.hidden, nil
+}
+
+// hiddenBy returns the patch that hides an object; nil when none does.
+func (k *kustomize) hiddenBy(id change.ObjectID) (*deletePatch, error) {
+	all, err := k.deletePatches()
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		h := all[i].head
+		if h.Group != id.Group || h.Kind != id.Kind || h.Name != id.Name {
+			continue
+		}
+		if h.Namespace == id.Namespace || h.Namespace == "" || k.givesNamespace(id.Namespace) {
+			return &all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+func (k *kustomize) givesNamespace(ns string) bool {
+	return slices.ContainsFunc(k.p.layout.All(), func(c *layout.Kustomization) bool { return c.Namespace == ns })
+}
+
+func (k *kustomize) unowned(dp *deletePatch, id change.ObjectID) acceptance.Issue {
+	i := acceptance.New(acceptance.UnownedDeletePatch, k.rel(dp.path),
+		fmt.Sprintf("%s exists in the cluster and a patch this operator did not write deletes it", id))
+	i.Cure = "remove the patch and its entry, or delete the object"
+	return i
+}
+
+// restore retires the operator's own delete patch of an object that exists again and returns the build without it. Nil
+// without an issue means that no patch hides the object.
+func (k *kustomize) restore(s *subject) (*hit, error) {
+	dp, err := k.hiddenBy(s.id)
+	if err != nil || dp == nil {
+		return nil, err
+	}
+	if !dp.owned {
+		k.p.issue(k.unowned(dp, s.id))
+		return nil, nil
+	}
+	if err := k.retire(dp); err != nil {
+		return nil, err
+	}
+	for _, root := range k.rootsOf(dp.owner) {
+		b, err := k.memo.Build(root, k.p.work)
+		if err != nil {
+			k.p.issue(acceptance.New(acceptance.KustomizeRenderRefused, k.rel(dp.owner.Path), err.Error()))
+			return nil, nil
+		}
+		if o := k.find(b, s.id, s.item.Type); o != nil {
+			k.expected = append(k.expected, expectation{subject: s, root: root, path: o.Origin})
+			return &hit{root, b, o}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (k *kustomize) retire(dp *deletePatch) error {
+	k.p.touched[dp.path] = true
+	if err := k.p.work.Remove(dp.path); err != nil {
+		return err
+	}
+	err := k.p.editKustomization(dp.owner.Path, func(v map[string]any) {
+		list, _ := v["patches"].([]any)
+		list = slices.DeleteFunc(slices.Clone(list), func(e any) bool {
+			m, _ := e.(map[string]any)
+			p, _ := m["path"].(string)
+			return p != "" && strings.TrimPrefix(path.Join("/", dp.owner.Dir, p), "/") == dp.path
+		})
+		if len(list) == 0 {
+			delete(v, "patches")
+		} else {
+			v["patches"] = list
+		}
+	})
+	if err == nil || isIO(err) {
+		return err
+	}
+	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(dp.owner.Path), "the patch cannot be taken out: "+err.Error()))
+	return nil
+}

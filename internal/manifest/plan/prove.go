@@ -1,0 +1,228 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+)
+
+// expectation is an object the builds must give after the edits.
+type expectation struct {
+	subject *subject
+	// root is the build that must give it; path is the file it comes from.
+	root, path string
+	// loose accepts any content: the object is sealed and cannot be compared.
+	loose bool
+}
+
+// expect notes a document that was written whole: the builds that govern its path must give it.
+func (k *kustomize) expect(s *subject, file string) {
+	loose := k.p.req.Policy.IsSensitive(s.item.Type)
+	roots := k.rootsFor(file)
+	for _, r := range roots {
+		k.expected = append(k.expected, expectation{subject: s, root: r, path: file, loose: loose})
+	}
+	if len(roots) == 0 && len(k.p.layout.Roots()) > 0 {
+		s.report.Notes = append(s.report.Notes, file+" is read by no build of the folder")
+	}
+}
+
+// rootsFor returns the builds that will read a file: those that reach it, or that govern its directory.
+func (k *kustomize) rootsFor(file string) []string {
+	if k.newRoot != "" {
+		return []string{parentDir(k.newRoot)}
+	}
+	if reaches := k.p.layout.Reaches(file); len(reaches) > 0 {
+		var out []string
+		for _, r := range reaches {
+			if !slices.Contains(out, r.Root) {
+				out = append(out, r.Root)
+			}
+		}
+		return out
+	}
+	if c := k.p.layout.Governing(file); c != nil && c.Writable {
+		return k.rootsOf(c)
+	}
+	return nil
+}
+
+// expectGone notes an object the builds must not give any more.
+func (k *kustomize) expectGone(s *subject, file string) {
+	if len(k.p.layout.Reaches(file)) > 0 {
+		k.gone = append(k.gone, s.id)
+	}
+}
+
+// prove builds the folder as the plan leaves it and compares (git-writer 6.9): every intended object equals live, removed
+// objects are gone, and nothing else moved. What cannot be proven refuses the flush.
+func (k *kustomize) prove() error {
+	if len(k.p.work.Changed()) == 0 {
+		return nil
+	}
+	roots := slices.Sorted(maps.Keys(k.before))
+	if k.newRoot != "" {
+		roots = append(roots, parentDir(k.newRoot))
+	}
+	for _, root := range roots {
+		after, err := k.memo.Build(root, k.p.work)
+		if err != nil {
+			if _, ok := k.buildIssue(k.p.layout.Kustomization(root), err); !ok {
+				return err
+			}
+			k.refuse(root, fmt.Sprintf("the folder does not build after the edit: %v", err))
+			continue
+		}
+		if after != k.before[root] {
+			k.proveRoot(root, k.before[root], after)
+		}
+	}
+	return nil
+}
+
+func (k *kustomize) proveRoot(root string, before, after *render.Build) {
+	settled := map[*render.Object]bool{}
+	for _, e := range k.expected {
+		if e.root != root {
+			continue
+		}
+		o := k.find(after, e.subject.id, e.subject.item.Type)
+		if o == nil {
+			k.refuse(root, fmt.Sprintf("the build does not give %s after the edit of %s", e.subject.id, e.path))
+			continue
+		}
+		settled[o] = true
+		if field, ok := e.met(o); !ok {
+			k.refuse(root, fmt.Sprintf("the build would give %s another value at %s than the cluster has", e.subject.id, field))
+		}
+	}
+	gone := map[*render.Object]bool{}
+	for _, id := range k.gone {
+		t := change.Type{Namespaced: id.Namespace != ""}
+		if before != nil {
+			if o := k.find(before, id, t); o != nil {
+				gone[o] = true
+			}
+		}
+		if o := k.find(after, id, t); o != nil && (before == nil || k.find(before, id, t) != nil) {
+			k.refuse(root, fmt.Sprintf("the build still gives %s", id))
+		}
+	}
+	if before != nil {
+		k.othersStay(root, before, after, settled, gone)
+	}
+}
+
+// othersStay compares every object the flush is not about.
+func (k *kustomize) othersStay(root string, before, after *render.Build, settled, gone map[*render.Object]bool) {
+	for _, o := range after.Objects {
+		if settled[o] {
+			continue
+		}
+		was := before.Find(o.Group, o.Kind, o.Namespace, o.Name)
+		switch {
+		case was == nil:
+			k.refuse(root, fmt.Sprintf("the build would give %s, which nobody asked for", objectName(o)))
+		case !was.Equal(o):
+			k.refuse(root, fmt.Sprintf("the edit would also change %s", objectName(o)))
+		}
+	}
+	for _, o := range before.Objects {
+		if !gone[o] && after.Find(o.Group, o.Kind, o.Namespace, o.Name) == nil && !k.moved(after, o, settled) {
+			k.refuse(root, fmt.Sprintf("the build would lose %s", objectName(o)))
+		}
+	}
+}
+
+// moved reports that an intended object stands in the build under a namespace it did not have.
+func (k *kustomize) moved(after *render.Build, o *render.Object, settled map[*render.Object]bool) bool {
+	n := after.FindAnyNamespace(o.Group, o.Kind, o.Name)
+	return n != nil && settled[n] && n.Origin == o.Origin
+}
+
+// met reports whether a rendered object is what the cluster has; field is the first place where it is not.
+func (e *expectation) met(o *render.Object) (field string, ok bool) {
+	if e.loose {
+		return "", true
+	}
+	v, err := o.Value()
+	rendered, isMap := v.(map[string]any)
+	if err != nil || !isMap {
+		return "/", false
+	}
+	live := cloneMap(e.subject.live)
+	live["metadata"] = maps1(live["metadata"])
+	settleForProof(live, rendered, e.subject)
+	if compare.Equal(rendered, live, e.subject.options) {
+		return "", true
+	}
+	norm, _ := compare.Normalize(live, rendered, e.subject.options).(map[string]any)
+	if d := differences(rendered, norm, 1); len(d) > 0 {
+		return d[0], false
+	}
+	return "/", false
+}
+
+// settleForProof gives live the namespace the identity says, then makes the exceptions of git-writer 4.8.
+func settleForProof(live, rendered map[string]any, s *subject) {
+	if meta, ok := live["metadata"].(map[string]any); ok && s.id.Namespace != "" {
+		meta["namespace"] = s.id.Namespace
+	}
+	alignNamespace(live, rendered, s.item.Type)
+}
+
+func (k *kustomize) refuse(root, message string) {
+	at := "."
+	if c := k.p.layout.Kustomization(root); c != nil {
+		at = k.rel(c.Path)
+	}
+	k.p.issue(acceptance.New(acceptance.KustomizeRenderRefused, at, message))
+}
+
+func objectName(o *render.Object) string {
+	return change.ObjectID{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.String()
+}
+
+// differences names up to limit places where two values differ, as JSON pointers and without values.
+func differences(a, b any, limit int) []string {
+	var out []string
+	var walk func(a, b any, ptr string)
+	walk = func(a, b any, ptr string) {
+		if len(out) >= limit || reflect.DeepEqual(a, b) {
+			return
+		}
+		x, ok1 := a.(map[string]any)
+		y, ok2 := b.(map[string]any)
+		if ok1 && ok2 {
+			keys := maps.Clone(x)
+			maps.Copy(keys, y)
+			for _, key := range slices.Sorted(maps.Keys(keys)) {
+				walk(x[key], y[key], ptr+"/"+render.EscapePointer(key))
+			}
+			return
+		}
+		l, ok1 := a.([]any)
+		m, ok2 := b.([]any)
+		if ok1 && ok2 && len(l) == len(m) {
+			for i := range l {
+				walk(l[i], m[i], fmt.Sprintf("%s/%d", ptr, i))
+			}
+			return
+		}
+		if ptr == "" {
+			ptr = "/"
+		}
+		out = append(out, ptr)
+	}
+	walk(a, b, "")
+	return out
+}
