@@ -223,6 +223,11 @@ func (l *Layout) Namespaces(file string) []string {
 	return nil
 }
 
+// BuildNamespaces returns the namespaces the builds give to namespaced documents a kustomization lists, like Namespaces.
+func (l *Layout) BuildNamespaces(k *Kustomization) []string {
+	return newPlace(l.nodes[k.Dir]).namespaces
+}
+
 // SetsNamespace reports whether any kustomization in scope has a namespace: field, so that an effective namespace can
 // differ from the written one.
 func (l *Layout) SetsNamespace() bool { return l.names }
