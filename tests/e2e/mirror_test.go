@@ -1,0 +1,219 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
+	"github.com/configbutler/gitops-reverser/tests/gitserver"
+)
+
+// mirror is one namespace that is mirrored into one repository.
+type mirror struct {
+	namespace string
+	folder    string
+	repo      *gitserver.Repo
+	target    *v1alpha3.GitTarget
+}
+
+// mirrorOptions say what differs from a plain mirror of ConfigMaps with a window of a quarter second.
+type mirrorOptions struct {
+	repo gitserver.RepoOptions
+	// empty leaves the repository without a commit.
+	empty  bool
+	rules  []v1alpha3.WatchRuleItem
+	adjust func(*v1alpha3.GitTarget)
+	// provider adjusts the GitProvider, for example to give it a Secret.
+	provider func(*v1alpha3.GitProvider)
+	// before runs after the namespace exists and before anything is watched.
+	before func(*mirror)
+	// unready skips the wait for Ready.
+	unready bool
+}
+
+func newMirror(ctx context.Context, o mirrorOptions) *mirror {
+	GinkgoHelper()
+	name := unique("shop")
+	m := &mirror{namespace: name, folder: "clusters/one"}
+	if o.repo.Config == nil {
+		// The server itself proves that nothing is ever forced and every object is sound.
+		o.repo.Config = map[string]string{"receive.denyNonFastForwards": "true", "receive.fsckObjects": "true"}
+	}
+	if o.repo.Files == nil && !o.empty {
+		o.repo.Files = map[string]string{"README.md": "# Ours\n"}
+	}
+	m.repo = must(git.CreateRepo(name, o.repo))
+	Expect(kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	if o.before != nil {
+		o.before(m)
+	}
+	provider := &v1alpha3.GitProvider{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "infra"},
+		Spec:       v1alpha3.GitProviderSpec{URL: git.URL(name), AllowedBranches: []string{"main", "live/*"}},
+	}
+	if o.provider != nil {
+		o.provider(provider)
+	}
+	m.target = &v1alpha3.GitTarget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "live"},
+		Spec: v1alpha3.GitTargetSpec{
+			GitProviderRef: meta.NamespacedObjectReference{Name: "infra"}, Branch: "main", Path: m.folder,
+			Commit: &v1alpha3.GitTargetCommit{Window: &v1alpha3.CommitWindow{IdleTimeout: &metav1.Duration{Duration: 250 * time.Millisecond}}},
+		},
+	}
+	if o.adjust != nil {
+		o.adjust(m.target)
+	}
+	if o.rules == nil {
+		o.rules = []v1alpha3.WatchRuleItem{{ResourceSelection: v1alpha3.ResourceSelection{APIGroups: []string{""}, Resources: []string{"configmaps"}}}}
+	}
+	rule := &v1alpha3.WatchRule{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "rule"},
+		Spec:       v1alpha3.WatchRuleSpec{GitTargetRef: meta.LocalObjectReference{Name: "live"}, Rules: o.rules},
+	}
+	for _, obj := range []client.Object{provider, m.target, rule} {
+		Expect(kube.Create(ctx, obj)).To(Succeed())
+	}
+	if !o.unready {
+		m.waitReady(ctx)
+	}
+	return m
+}
+
+func (m *mirror) waitReady(ctx context.Context) {
+	GinkgoHelper()
+	for _, o := range []conditionedObject{
+		&v1alpha3.GitProvider{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "infra"}},
+		&v1alpha3.GitTarget{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "live"}},
+		&v1alpha3.WatchRule{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "rule"}},
+	} {
+		Eventually(func(g Gomega) {
+			g.Expect(kube.Get(ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
+			g.Expect(conditions.IsReady(o)).To(BeTrue(), "%T: %v", o, o.GetConditions())
+		}).WithContext(ctx).Should(Succeed())
+	}
+}
+
+type conditionedObject interface {
+	client.Object
+	conditions.Getter
+}
+
+// condition waits until a condition of the GitTarget satisfies a check.
+func (m *mirror) condition(ctx context.Context, kind string, check func(Gomega, *metav1.Condition)) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		t := &v1alpha3.GitTarget{}
+		g.Expect(kube.Get(ctx, client.ObjectKeyFromObject(m.target), t)).To(Succeed())
+		c := conditions.Get(t, kind)
+		g.Expect(c).NotTo(BeNil())
+		check(g, c)
+	}).WithContext(ctx).Should(Succeed())
+}
+
+// apply creates or updates a ConfigMap.
+func (m *mirror) apply(ctx context.Context, name string, data map[string]string) {
+	GinkgoHelper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: name}, Data: data}
+	if err := kube.Create(ctx, cm); err != nil {
+		Expect(client.IgnoreAlreadyExists(err)).To(Succeed())
+		cm.ResourceVersion = ""
+		Expect(kube.Update(ctx, cm)).To(Succeed())
+	}
+}
+
+func (m *mirror) remove(ctx context.Context, name string) {
+	GinkgoHelper()
+	Expect(kube.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: name}})).To(Succeed())
+}
+
+// file is the canonical place of a ConfigMap.
+func (m *mirror) file(name string) string {
+	return path.Join(m.folder, m.namespace, "configmaps", name+".yaml")
+}
+
+// files returns the documents of the folder by path.
+func (m *mirror) files(g Gomega) map[string]string {
+	all, err := m.repo.Files(m.target.Spec.Branch)
+	g.Expect(err).NotTo(HaveOccurred())
+	out := map[string]string{}
+	for p := range all {
+		if strings.HasPrefix(p, m.folder+"/") && strings.HasSuffix(p, ".yaml") && path.Base(p) != ".sops.yaml" {
+			b, err := m.repo.ReadFile(m.target.Spec.Branch, p)
+			g.Expect(err).NotTo(HaveOccurred())
+			out[p] = string(b)
+		}
+	}
+	return out
+}
+
+// settled waits until the folder holds exactly the live ConfigMaps of the namespace, then checks what must hold after
+// every scenario: sound objects and an unforced history (the server refuses anything else).
+func (m *mirror) settled(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) { m.equal(ctx, g) }).WithContext(ctx).Should(Succeed())
+	Expect(m.repo.Fsck()).To(Succeed())
+}
+
+func (m *mirror) equal(ctx context.Context, g Gomega) {
+	var live unstructured.UnstructuredList
+	live.SetAPIVersion("v1")
+	live.SetKind("ConfigMapList")
+	g.Expect(kube.List(ctx, &live, client.InNamespace(m.namespace))).To(Succeed())
+	want := map[string]string{}
+	for i := range live.Items {
+		want[m.file(live.Items[i].GetName())] = neat(g, must(json.Marshal(live.Items[i].Object)))
+	}
+	got := map[string]string{}
+	for p, text := range m.files(g) {
+		b, err := yaml.YAMLToJSON([]byte(text))
+		g.Expect(err).NotTo(HaveOccurred())
+		got[p] = neat(g, b)
+	}
+	g.Expect(got).To(Equal(want))
+}
+
+// neat is the form in which both sides are compared.
+func neat(g Gomega, object []byte) string {
+	s, err := sanitize.New(sanitize.Config{})
+	g.Expect(err).NotTo(HaveOccurred())
+	b, err := s.Neat(object)
+	g.Expect(err).NotTo(HaveOccurred())
+	v, err := compare.Decode(b)
+	g.Expect(err).NotTo(HaveOccurred())
+	return string(compare.Canonical(v))
+}
+
+// log returns the commits of the mirror's branch, newest first.
+func (m *mirror) log() []gitserver.Commit {
+	GinkgoHelper()
+	return must(m.repo.Log(m.target.Spec.Branch))
+}
+
+// hasFile waits until a ConfigMap's file holds a text.
+func (m *mirror) hasFile(ctx context.Context, name, text string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) { g.Expect(m.files(g)).To(HaveKeyWithValue(m.file(name), ContainSubstring(text))) }).
+		WithContext(ctx).Should(Succeed())
+}
+
+func data(value any) map[string]string { return map[string]string{"value": fmt.Sprint(value)} }
