@@ -17,6 +17,7 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -307,17 +308,26 @@ func (x *SSHServer) run(c net.Conn, ch ssh.Channel, command string, stall SSHSta
 // advertOnly lets the advertisement through, up to its flush packet, and drops the rest.
 type advertOnly struct {
 	w    io.Writer
+	buf  []byte
 	done bool
 }
 
 func (a *advertOnly) Write(p []byte) (int, error) {
-	if a.done {
-		return len(p), nil
+	a.buf = append(a.buf, p...)
+	for !a.done && len(a.buf) >= 4 {
+		n, err := strconv.ParseUint(string(a.buf[:4]), 16, 16)
+		if err != nil {
+			return 0, err
+		}
+		a.done = n == 0
+		n = max(n, 4)
+		if uint64(len(a.buf)) < n {
+			break
+		}
+		if _, err := a.w.Write(a.buf[:n]); err != nil {
+			return 0, err
+		}
+		a.buf = a.buf[n:]
 	}
-	if i := strings.Index(string(p), "\n0000"); i >= 0 {
-		a.done = true
-		_, err := a.w.Write(p[:i+5])
-		return len(p), err
-	}
-	return a.w.Write(p)
+	return len(p), nil
 }

@@ -26,9 +26,6 @@ func (s *Session) SSH(ctx context.Context, service string, talk func(in io.Write
 		}
 		stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 		defer stop()
-		if d, ok := ctx.Deadline(); ok {
-			_ = conn.SetDeadline(d)
-		}
 		client, err := s.handshake(conn)
 		if err != nil {
 			_ = conn.Close()
@@ -71,7 +68,7 @@ func (s *Session) handshake(conn net.Conn) (*ssh.Client, error) {
 		return nil, &Error{Kind: HostKey, Text: hostKeyErr.Error(), Err: hostKeyErr}
 	case errors.As(err, &algorithms) && strings.Contains(err.Error(), "host key"):
 		return nil, &Error{Kind: HostKey, Text: "the server has no host key of a type that the known hosts list: offered " +
-			strings.Join(algorithms.SupportedAlgorithms, ", ") + "; known " + strings.Join(algorithms.RequestedAlgorithms, ", "), Err: err}
+			strings.Join(algorithms.RequestedAlgorithms, ", ") + "; known " + strings.Join(algorithms.SupportedAlgorithms, ", "), Err: err}
 	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "no supported methods remain"):
 		return nil, &Error{Kind: Auth, Text: "the server refused the SSH key or password of user " + s.user(), Err: err}
 	}
@@ -153,10 +150,13 @@ func (c *countWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. A peer that has gone already has read everything it wanted.
 func (c *countWriter) Close() error {
 	c.closed = true
-	return c.w.Close()
+	if err := c.w.Close(); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }
 
 // boundedBuffer keeps the first bytes of what is written; the SSH library writes from its own goroutine.
