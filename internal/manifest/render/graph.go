@@ -151,6 +151,9 @@ func decode(content []byte) (spec *types.Kustomization, err error) {
 		return nil, err
 	}
 	k.FixKustomization()
+	if err := k.CheckEmpty(); err != nil {
+		return nil, err
+	}
 	if errs := k.EnforceFields(); len(errs) > 0 {
 		return nil, errors.New(strings.Join(errs, "; "))
 	}
