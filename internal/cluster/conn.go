@@ -154,13 +154,7 @@ func newTransport(cfg *rest.Config) (http.RoundTripper, func(), error) {
 func (c *conn) url(col Collection, query url.Values) string {
 	u := *c.base
 	var b strings.Builder
-	b.WriteString(strings.TrimSuffix(u.Path, "/"))
-	if col.Type.Group == "" {
-		b.WriteString("/api/")
-	} else {
-		b.WriteString("/apis/" + col.Type.Group + "/")
-	}
-	b.WriteString(col.Type.Version)
+	b.WriteString(strings.TrimSuffix(u.Path, "/") + collectionRoot(col.Type))
 	if col.Namespace != "" {
 		b.WriteString("/namespaces/" + col.Namespace)
 	}
