@@ -48,6 +48,10 @@ func (p *planner) placeAgain(c *creation) bool {
 		}
 		o.OmitNamespace = k.Namespace != "" && k.Namespace == c.subject.id.Namespace
 	}
+	if o.Kustomization == "" && p.req.Policy.Placement.UseKustomize && len(p.layout.Roots()) == 0 {
+		// The folder's own kustomization is created together with the document.
+		return false
+	}
 	c.placed = o
 	return true
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,9 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
+
+// update rewrites the report sections of the stories with what the plans report; the files are never rewritten.
+var update = flag.Bool("update", false, "rewrite the reports of the stories")
 
 // TestStories runs every testdata/*.txtar. A story is a header of "key: value" options and these files:
 //
@@ -47,7 +51,13 @@ func TestStories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			runStory(t, txtar.Parse(b))
+			a := txtar.Parse(b)
+			runStory(t, a)
+			if *update {
+				if err := os.WriteFile(f, txtar.Format(a), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 		})
 	}
 }
@@ -101,7 +111,11 @@ func runStory(t *testing.T, a *txtar.Archive) {
 		res, err := plan.Plan(context.Background(), r)
 		g.Expect(err).NotTo(HaveOccurred())
 		after := applyEdits(files, res.Edits)
-		g.Expect(lines(res)).To(Equal(strings.TrimSpace(string(s.files["report"+n]))), "report"+n)
+		if *update {
+			setReport(a, "report"+n, lines(res))
+		} else {
+			g.Expect(lines(res)).To(Equal(strings.TrimSpace(string(s.files["report"+n]))), "report"+n)
+		}
 		s.check(t, n, files, after)
 		if want, ok := s.options["builds"+n]; ok {
 			st := memo.Stats()
@@ -110,6 +124,14 @@ func runStory(t *testing.T, a *txtar.Archive) {
 		}
 		again(t, r, res, files, after)
 		files = after
+	}
+}
+
+func setReport(a *txtar.Archive, name, text string) {
+	for i := range a.Files {
+		if a.Files[i].Name == name {
+			a.Files[i].Data = []byte(text + "\n")
+		}
 	}
 }
 
