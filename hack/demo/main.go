@@ -27,7 +27,10 @@ func main() {
 	d := &demo{began: time.Now(), keep: os.Getenv("DEMO_KEEP") == "1"}
 	err := d.run(ctx)
 	if err != nil && d.operator != nil {
-		fmt.Printf("\nthe operator's last lines:\n%s\n", d.operator.Tail(30))
+		if log, lerr := d.repo.Git("log", "--stat", "-p", "main"); lerr == nil {
+			fmt.Printf("\nthe branch so far:\n%s\n", log)
+		}
+		fmt.Printf("\nthe operator's last lines:\n%s\n", d.operator.Tail(15))
 	}
 	if err == nil && d.keep {
 		d.invite()
@@ -44,7 +47,7 @@ func main() {
 const (
 	// folder is spec.path of config/samples/gittarget.yaml.
 	folder   = "clusters/one"
-	patience = 90 * time.Second
+	patience = 60 * time.Second
 )
 
 type demo struct {
