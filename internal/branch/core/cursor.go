@@ -5,6 +5,7 @@ package core
 
 import (
 	"slices"
+	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -36,8 +37,8 @@ type cell struct {
 	entries []entry
 	// lost: something of the cell was dropped or refused since the last accepted snapshot.
 	lost bool
-	// asked: a Request is out and no snapshot came since.
-	asked    bool
+	// asked is when the last Request went out to which no snapshot came since.
+	asked    time.Time
 	verdict  GateVerdict
 	text     string
 	reported *CellReport
@@ -59,47 +60,46 @@ func (c *cell) track(rv string, r *receipt, snapshot bool) {
 }
 
 // advance drops what is settled and returns the version below which all is published, empty when it did not move.
-// A lost item holds the cursor until a later snapshot of the cell is settled: the snapshot stands for it.
+// A lost item holds the cursor until a later snapshot of the cell, and everything between, is settled: the snapshot
+// stands for it, and may have found no difference only because of what came between.
 func (c *cell) advance() string {
-	last := -1
-	for i, e := range c.entries {
-		if e.snapshot && e.r.settled() && !e.r.lost {
-			last = i
+	settled, covered := 0, -1
+	for settled < len(c.entries) && c.entries[settled].r.settled() {
+		if e := c.entries[settled]; e.snapshot && !e.r.lost {
+			covered = settled
 		}
+		settled++
 	}
 	rv, n := "", 0
-	for n < len(c.entries) {
-		e := c.entries[n]
-		if !e.r.settled() || (e.r.lost && n > last) {
-			break
-		}
-		if e.rv != "" {
-			rv = e.rv
+	for n < settled && (!c.entries[n].r.lost || n < covered) {
+		if c.entries[n].rv != "" {
+			rv = c.entries[n].rv
 		}
 		n++
 	}
-	c.compact(n, last)
+	c.compact(n)
 	return rv
 }
 
-// compact keeps the entries from n on, without those the settled snapshot at last covers, and with runs of settled
-// entries folded into one, so that the list is bounded by what is open.
-func (c *cell) compact(n, last int) {
+// compact keeps the entries from n on, with runs of settled ones folded, so that the list is bounded by what is open.
+func (c *cell) compact(n int) {
 	kept := c.entries[:0]
-	for i := n; i < len(c.entries); i++ {
-		e := c.entries[i]
-		if i < last && e.r.settled() {
-			continue
-		}
-		k := len(kept)
+	for _, e := range c.entries[n:] {
+		k := len(kept) - 1
 		switch {
-		case k == 0 || i <= last || !e.r.settled() || !kept[k-1].r.settled():
+		case k < 0 || !e.r.settled() || !kept[k].r.settled():
 			kept = append(kept, e)
-		case kept[k-1].r.lost:
+		case e.snapshot && !e.r.lost:
+			for k >= 0 && kept[k].r.settled() {
+				k--
+			}
+			kept = append(kept[:k+1], e)
+		case kept[k].r.lost:
 		case e.r.lost:
 			kept = append(kept, e)
 		default:
-			kept[k-1] = e
+			e.snapshot = kept[k].snapshot
+			kept[k] = e
 		}
 	}
 	clear(c.entries[len(kept):])

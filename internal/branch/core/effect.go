@@ -192,7 +192,8 @@ type Observation struct {
 	Reason string
 	Text   string
 	Count  int
-	// Kind, Source and Author describe a published or failed write.
+	// Seq, Kind, Source and Author describe a planned, published, failed or refused write.
+	Seq    Seq
 	Kind   Kind
 	Source MessageSource
 	Author change.AuthorKind

@@ -3,7 +3,11 @@
 
 package core
 
-import "github.com/configbutler/gitops-reverser/internal/change"
+import (
+	"time"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
 
 // itemOverhead is what an item without content of its own is charged (git-writer 10.2).
 const itemOverhead = 1024
@@ -153,7 +157,7 @@ func (k *intake) snapshot(in Snapped) {
 	if v != change.Accepted {
 		return
 	}
-	cl.lost, cl.asked = false, false
+	cl.lost, cl.asked = false, time.Time{}
 	k.m.gate(t).supersede(&s)
 	r := &receipt{open: 1}
 	cl.track(s.ResourceVersion, r, true)

@@ -147,7 +147,6 @@ func (l *lane) look(why Why) {
 	l.m.emit(Look{Op: o.id, Why: why, Deadline: o.deadline})
 }
 
-// fetch voids every local commit before it starts: what it leaves behind when it fails is not known.
 func (l *lane) fetch() {
 	r := &l.m.remote
 	why := r.why
@@ -155,6 +154,7 @@ func (l *lane) fetch() {
 		why = WhyPublication
 	}
 	l.m.ledger.unbuild(0)
+	r.trusted = false
 	o := l.begin(op{kind: opFetch, why: why}, l.m.cfg.CallDeadline)
 	l.m.emit(Fetch{Op: o.id, Want: r.want, Why: why, Deadline: o.deadline})
 }
@@ -300,9 +300,13 @@ func (l *lane) due(next *soonest) {
 	}
 }
 
-// shutdown closes the window and lets one publication run, without regard to cooldown and backoff.
+// shutdown closes the window and lets one publication run, without regard to cooldown and backoff. A second one can
+// only bring the end nearer.
 func (l *lane) shutdown(until time.Time) {
 	if l.stop {
+		if until.Before(l.until) {
+			l.until = until
+		}
 		return
 	}
 	l.m.windows.close(CloseShutdown)

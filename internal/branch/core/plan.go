@@ -85,11 +85,17 @@ func (m *Machine) holdAgain(p *pending) {
 }
 
 // settled ends a write that is published or needs no commit.
-func (m *Machine) settled(p *pending) {
-	m.cursors.settle(p.receipts, false)
+func (m *Machine) settled(p *pending, published bool) {
 	m.ledger.answer(p, change.Settled, "", false)
 	m.saves.published(p)
-	m.publish.rejects.supersede(p)
+	done := append(p.receipts, m.publish.rejects.supersede(p)...)
+	if published || m.ledger.built == 0 {
+		m.cursors.settle(done, false)
+		return
+	}
+	// Nothing differs from a tree that is not on the remote yet: the cursors wait for that.
+	last := m.ledger.list[m.ledger.built-1]
+	last.receipts = append(last.receipts, done...)
 }
 
 // planned takes the answer to a Write.
@@ -129,7 +135,7 @@ func (m *Machine) planned(o *op, in Written) {
 func (m *Machine) current(p *pending) bool { return p.resync.stamp.Epoch == p.t.cells.epoch }
 
 func (m *Machine) observePlan(o *op, t *target, kind Kind, in Written) {
-	ob := Observation{What: ObservedPlan, Kind: kind, Counts: in.Counts, Report: in.Report}
+	ob := Observation{What: ObservedPlan, Seq: in.Seq, Kind: kind, Counts: in.Counts, Report: in.Report}
 	switch {
 	case o.dry:
 		ob.Reason = "dry"
@@ -160,7 +166,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	case o.p == nil:
 		return
 	}
-	m.observe(t, Observation{What: ObservedLost, Kind: kind, Reason: "error", Text: f.Text})
+	m.observe(t, Observation{What: ObservedLost, Seq: o.p.work.Seq, Kind: kind, Reason: "error", Text: f.Text})
 	m.ledger.answer(o.p, change.FailedOutcome, f.Text, false)
 	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
 	m.cursors.settle(o.p.receipts, true)
@@ -196,7 +202,9 @@ func refusalText(in Written) string {
 // refused drops a write that the folder or its content refuses. The next snapshot re-derives the state.
 func (m *Machine) refused(p *pending, in Written) {
 	text := refusalText(in)
-	m.observe(p.t, Observation{What: ObservedLost, Kind: p.work.Kind, Reason: "refused", Text: text})
+	m.observe(p.t, Observation{
+		What: ObservedLost, Seq: p.work.Seq, Kind: p.work.Kind, Reason: "refused", Text: text,
+	})
 	m.saves.end(p.save, SaveFailed, Commit{}, text)
 	m.ledger.answer(p, change.RefusedOutcome, text, false)
 	m.cursors.settle(p.receipts, true)
@@ -223,7 +231,7 @@ func (m *Machine) committed(p *pending, in Written) {
 	}
 	if in.Outcome == WriteNothing && !p.keeps() {
 		m.ledger.drop(p)
-		m.settled(p)
+		m.settled(p, false)
 		m.touched(p.t)
 		return
 	}

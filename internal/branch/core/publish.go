@@ -61,7 +61,7 @@ func (p *publisher) urgent() bool { return p.m.lane.stop || p.m.appliers.flushin
 // ready reports whether a push may start now, apart from writes it still waits for.
 func (p *publisher) ready(dial bool) bool {
 	l := &p.m.ledger
-	if !dial || l.built == 0 || p.unresolved != nil || (!p.rejects.isolating && !l.whole()) {
+	if !dial || l.built == 0 || p.unresolved != nil || !p.m.remote.trusted || (!p.rejects.isolating && !l.whole()) {
 		return false
 	}
 	if p.cycle.start.IsZero() && !p.urgent() && p.cooldown.After(p.m.now) {
@@ -155,10 +155,11 @@ func (p *publisher) release(n int) {
 		if !w.commit.IsZero() {
 			w.t.seen.published, w.t.seen.publishedAt = w.commit, p.m.now
 			p.m.observe(w.t, Observation{
-				What: ObservedCommit, Kind: w.work.Kind, Source: w.work.Source, Author: w.work.Author.Kind, Commit: w.commit,
+				What: ObservedCommit, Seq: w.work.Seq, Kind: w.work.Kind, Source: w.work.Source, Author: w.work.Author.Kind,
+				Commit: w.commit,
 			})
 		}
-		p.m.settled(w)
+		p.m.settled(w, true)
 		p.m.touched(w.t)
 	}
 	p.m.observe(nil, Observation{What: ObservedPush, Reason: "pushed", Count: n, Since: start})
@@ -269,10 +270,11 @@ func (p *publisher) due(next *soonest) {
 		return
 	}
 	if !p.mayDial() {
-		next.add(p.retryAt)
-		if p.pausing() {
-			next.add(p.pause)
+		at := p.retryAt
+		if p.pause.After(at) {
+			at = p.pause
 		}
+		next.add(at)
 		return
 	}
 	if p.m.ledger.built > 0 && p.cooldown.After(p.m.now) {

@@ -138,7 +138,7 @@ func (r *rejects) setAside(p *pending) {
 	}
 	p.t.health.rejected = &Trouble{Reason: ReasonPushRejected, Text: r.text, Since: since}
 	r.m.touched(p.t)
-	r.m.observe(p.t, Observation{What: ObservedSetAside, Kind: p.work.Kind, Text: r.text})
+	r.m.observe(p.t, Observation{What: ObservedSetAside, Seq: p.work.Seq, Kind: p.work.Kind, Text: r.text})
 	r.m.saves.end(p.save, SaveFailed, Commit{}, r.text)
 	l.answer(p, change.FailedOutcome, r.text, false)
 	if p.resync != nil || p.work.Kind == KindSave || p.t.gone {
@@ -180,15 +180,15 @@ func (r *rejects) retry() {
 }
 
 // supersede takes out of older writes set aside what a later write of the same target settled: their content must not
-// come back over it.
-func (r *rejects) supersede(by *pending) {
+// come back over it. It returns the receipts of writes of which nothing is left.
+func (r *rejects) supersede(by *pending) (done []*receipt) {
 	l := &r.m.ledger
 	if len(l.aside) == 0 {
-		return
+		return nil
 	}
-	done := make(map[change.ObjectID]bool, len(by.work.Changes))
+	newer := make(map[change.ObjectID]bool, len(by.work.Changes))
 	for i := range by.work.Changes {
-		done[by.work.Changes[i].Object] = true
+		newer[by.work.Changes[i].Object] = true
 	}
 	l.aside = slices.DeleteFunc(l.aside, func(p *pending) bool {
 		if p.t != by.t || p.work.Seq > by.work.Seq {
@@ -197,7 +197,7 @@ func (r *rejects) supersede(by *pending) {
 		var kept []change.Change
 		var size int64
 		for _, c := range p.work.Changes {
-			if !done[c.Object] && (by.resync == nil || by.work.Snapshot.Cell != c.Cell) {
+			if !newer[c.Object] && (by.resync == nil || by.work.Snapshot.Cell != c.Cell) {
 				kept = append(kept, c)
 				size += c.Size()
 			}
@@ -205,10 +205,11 @@ func (r *rejects) supersede(by *pending) {
 		l.bytes += size - p.bytes
 		p.work.Changes, p.bytes = kept, size
 		if len(kept) == 0 {
-			r.m.cursors.settle(p.receipts, false)
+			done = append(done, p.receipts...)
 		}
 		return len(kept) == 0
 	})
+	return done
 }
 
 // forget drops what is set aside for a target that is gone.

@@ -88,9 +88,15 @@ func (r *remote) same(o Remote) bool {
 	return r.trusted && r.exists == o.Exists && r.base == o.base() && r.parent == o.ParentState
 }
 
-// distrust makes the next plan wait for a fetch.
+// distrust makes the next plan wait for a fetch. Local commits are given up at once, before anything can go wrong half
+// way; those of a push whose outcome is not known are given up when it is.
 func (r *remote) distrust(want Commit, why Why) {
 	r.trusted, r.want, r.why = false, want, why
+	if r.m.publish.unresolved == nil {
+		r.m.ledger.unbuild(0)
+	} else {
+		r.m.ledger.again(1)
+	}
 	r.m.touched(nil)
 }
 
@@ -98,7 +104,6 @@ func (r *remote) distrust(want Commit, why Why) {
 func (r *remote) lose(o *op) {
 	r.missing = true
 	r.distrust(Commit{}, WhyRecovery)
-	r.m.ledger.unbuild(0)
 	if r.m.publish.owed() {
 		r.m.publish.fail(o, Failure{Reason: ReasonParentBranchNotFound, Text: "the parent branch does not exist"})
 	}

@@ -167,12 +167,16 @@ func (r *registry) recheck(in Recheck) {
 	r.m.touched(t)
 }
 
-// ask requests a fresh snapshot of a cell unless one is on its way.
+// askAgain is how long the machine waits for a snapshot before it asks for the same cell again by itself.
+const askAgain = time.Minute
+
+// ask requests a fresh snapshot of a cell unless one is on its way. What a person asked for is always passed on.
 func (r *registry) ask(c *cell, why RequestWhy) {
-	if c.asked || c.t.gone {
+	waits := !c.asked.IsZero() && r.m.now.Before(c.asked.Add(askAgain))
+	if c.t.gone || (waits && why != RequestRecheck && why != RequestResumed) {
 		return
 	}
-	c.asked = true
+	c.asked = r.m.now
 	r.m.emit(Request{Target: c.t.key, Cell: c.id, Why: why})
 }
 
