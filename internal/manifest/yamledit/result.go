@@ -6,7 +6,6 @@ package yamledit
 import (
 	"fmt"
 
-	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
@@ -79,11 +78,3 @@ func (e *UneditableError) Error() string {
 	}
 	return fmt.Sprintf("line %d: %s at %s", e.Line, e.Hazard, e.Path)
 }
-
-func Edit(file []byte, index int, desired any, o Options) (Result, error) { return Result{}, nil }
-func Append(file []byte, desired any) ([]byte, error)                     { return nil, nil }
-func AppendRaw(file, doc []byte) []byte                                   { return nil }
-func DeleteDoc(file []byte, index int) (rest []byte, empty bool)          { return nil, false }
-func ReplaceDoc(file []byte, index int, doc []byte) ([]byte, error)       { return nil, nil }
-func Emit(desired any) ([]byte, error)                                    { return nil, nil }
-func KustomizationSchema() *change.Schema                                 { return nil }

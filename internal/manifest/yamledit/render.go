@@ -1,0 +1,337 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package yamledit
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
+)
+
+// look is the style new text is written in.
+type look struct {
+	// nl is the line break.
+	nl string
+	// step is how far a map is indented under its key, seq how far a sequence is (0 is flush left), gap how far an
+	// item's text stands behind its dash.
+	step, seq, gap int
+	// quote is the kind of quotes used where quotes are needed, text the style of strings that need none, key the
+	// style of keys that need none.
+	quote, text, key yamldoc.Style
+}
+
+// standard is the style of new documents (git-writer 1.6).
+var standard = look{nl: "\n", step: 2, seq: 2, gap: 2, quote: yamldoc.DoubleQuoted, text: yamldoc.Plain}
+
+// rendered is a value as text behind a colon or a dash: what stands on the same line, and the lines below it.
+type rendered struct {
+	inline string
+	lines  []string
+}
+
+// where a value is written.
+type where struct {
+	// col is the column of the key or dash the value belongs to.
+	col int
+	// item says that it is a dash.
+	item bool
+	// like is a node whose style the value takes; nil for none.
+	like *yamldoc.Node
+}
+
+// value renders a value in block context.
+func (l look) value(v any, at where) rendered {
+	if at.like != nil && at.like.Kind != yamldoc.Scalar && at.like.Style == yamldoc.Flow && !isEmpty(v) {
+		if isCollection(v) && len(flowText(v, plainFlow)) <= 80 {
+			return rendered{inline: flowText(v, plainFlow)}
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			return rendered{inline: "{}"}
+		}
+		return l.nested(v, at)
+	case []any:
+		if len(v) == 0 {
+			return rendered{inline: "[]"}
+		}
+		return l.nested(v, at)
+	case string:
+		return l.str(v, at)
+	}
+	return rendered{inline: simpleText(v)}
+}
+
+// nested renders a map or a list that is not empty.
+func (l look) nested(v any, at where) rendered {
+	col := at.col
+	switch v.(type) {
+	case map[string]any:
+		col += l.step
+	default:
+		col += l.seq
+	}
+	if at.item {
+		col = at.col + l.gap
+	}
+	lines := l.block(v, col, at.like)
+	if !at.item {
+		return rendered{lines: lines}
+	}
+	return rendered{inline: lines[0][col:], lines: lines[1:]}
+}
+
+// block renders a map or list that is not empty as whole lines at a column.
+func (l look) block(v any, col int, like *yamldoc.Node) []string {
+	var lines []string
+	if list, ok := v.([]any); ok {
+		for _, it := range list {
+			lines = append(lines, l.item(it, col, itemLike(like))...)
+		}
+		return lines
+	}
+	m := v.(map[string]any)
+	for _, k := range orderLike(m, like) {
+		lines = append(lines, l.entry(k, m[k], col, like)...)
+	}
+	return lines
+}
+
+// item renders one list item as whole lines, its dash at a column.
+func (l look) item(v any, col int, like *yamldoc.Node) []string {
+	r := l.value(v, where{col: col, item: true, like: like})
+	return append([]string{spaces(col) + "-" + spaces(l.gap-1) + r.inline}, r.lines...)
+}
+
+// entry renders one map entry as whole lines, its key at a column. like is the map it joins, or one whose style it
+// takes.
+func (l look) entry(key string, v any, col int, like *yamldoc.Node) []string {
+	style, model := l.key, sibling(like, v)
+	if p := findPair(like, key); p != nil {
+		style, model = p.Key.Style, p.Value
+	}
+	r := l.value(v, where{col: col, like: model})
+	text := keyText(key, style, l.quote, false)
+	sep := ":"
+	if r.inline != "" {
+		sep = ": "
+	}
+	if len(text) > 1000 { // beyond the length of a key on one line
+		return append([]string{spaces(col) + "? " + text, spaces(col) + sep + r.inline}, r.lines...)
+	}
+	return append([]string{spaces(col) + text + sep + r.inline}, r.lines...)
+}
+
+// sibling returns the last collection of a map that has the shape of v: entries of one map look alike.
+func sibling(like *yamldoc.Node, v any) *yamldoc.Node {
+	if like == nil || like.Kind != yamldoc.Map || !isCollection(v) {
+		return nil
+	}
+	_, isMap := v.(map[string]any)
+	for i := len(like.Pairs) - 1; i >= 0; i-- {
+		if n := like.Pairs[i].Value; n.Kind == yamldoc.Map && isMap || n.Kind == yamldoc.Seq && !isMap {
+			return n
+		}
+	}
+	return nil
+}
+
+func keyText(key string, style, quote yamldoc.Style, flow bool) string {
+	if style != yamldoc.Plain && style != yamldoc.Literal && style != yamldoc.Folded {
+		return quoted(key, style)
+	}
+	if plainSafe(key, flow) {
+		return key
+	}
+	return quoted(key, quote)
+}
+
+// str renders a string in block context.
+func (l look) str(s string, at where) rendered {
+	if strings.Contains(s, "\n") {
+		if ok, digit := blockable(s); ok {
+			return l.literal(s, at, digit)
+		}
+	}
+	style := l.text
+	if at.like != nil && at.like.Kind == yamldoc.Scalar && at.like.Tag == "!!str" &&
+		at.like.Style <= yamldoc.DoubleQuoted {
+		style = at.like.Style
+	}
+	return rendered{inline: l.line(s, style, false)}
+}
+
+// line renders a string on one line, in a style when the text allows it.
+func (l look) line(s string, style yamldoc.Style, flow bool) string {
+	switch {
+	case style == yamldoc.SingleQuoted || style == yamldoc.DoubleQuoted:
+		return quoted(s, style)
+	case plainSafe(s, flow):
+		return s
+	}
+	return quoted(s, l.quote)
+}
+
+func (l look) literal(s string, at where, digit bool) rendered {
+	col := at.col + l.step
+	if at.item {
+		col = at.col + l.gap
+	}
+	head := "|"
+	if digit {
+		if col-at.col > 9 {
+			col = at.col + 2
+		}
+		head += strconv.Itoa(col - at.col)
+	}
+	return rendered{inline: head + chomp(s), lines: blockLines(s, col)}
+}
+
+// blockLines returns the lines of a literal block.
+func blockLines(s string, col int) []string {
+	lines := strings.Split(strings.TrimSuffix(s, "\n"), "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = spaces(col) + line
+		}
+	}
+	return lines
+}
+
+func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
+func isCollection(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// findPair returns the pair of a map node with a key; nil when there is none.
+func findPair(n *yamldoc.Node, key string) *yamldoc.Pair {
+	if n == nil || n.Kind != yamldoc.Map {
+		return nil
+	}
+	for i := range n.Pairs {
+		if p := &n.Pairs[i]; p.Key.Kind == yamldoc.Scalar && p.Key.Value == key && !p.Merge() {
+			return p
+		}
+	}
+	return nil
+}
+
+// itemLike returns the model for items of a list styled like a list.
+func itemLike(like *yamldoc.Node) *yamldoc.Node {
+	if like == nil || like.Kind != yamldoc.Seq || len(like.Items) == 0 {
+		return nil
+	}
+	return like.Items[len(like.Items)-1]
+}
+
+// orderLike returns the keys of m in the order of a model map, the keys the model lacks behind them, sorted.
+func orderLike(m map[string]any, like *yamldoc.Node) []string {
+	keys := make([]string, 0, len(m))
+	known := map[string]bool{}
+	if like != nil && like.Kind == yamldoc.Map {
+		for _, p := range like.Pairs {
+			if _, ok := m[p.Key.Value]; ok && !known[p.Key.Value] && p.Key.Kind == yamldoc.Scalar {
+				known[p.Key.Value] = true
+				keys = append(keys, p.Key.Value)
+			}
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if !known[k] {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// flowStyle is how flow collections are spelled.
+type flowStyle struct {
+	// json quotes every key and string.
+	json  bool
+	quote yamldoc.Style
+	// colon stands between key and value, comma between entries.
+	colon, comma string
+	// pad stands inside the braces of a map.
+	pad string
+}
+
+var (
+	plainFlow = flowStyle{quote: yamldoc.DoubleQuoted, colon: ": ", comma: ", "}
+	jsonFlow  = flowStyle{json: true, quote: yamldoc.DoubleQuoted, colon: ": ", comma: ", "}
+)
+
+// flowText renders a value on one line, to stand inside a flow collection.
+func flowText(v any, f flowStyle) string {
+	var b strings.Builder
+	f.write(&b, v)
+	return b.String()
+}
+
+func (f flowStyle) write(b *strings.Builder, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(v) == 0 {
+			b.WriteString("{}")
+			return
+		}
+		b.WriteString("{" + f.pad)
+		for i, k := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b.WriteString(f.comma)
+			}
+			b.WriteString(f.key(k) + f.colon)
+			f.write(b, v[k])
+		}
+		b.WriteString(f.pad + "}")
+	case []any:
+		b.WriteByte('[')
+		for i, e := range v {
+			if i > 0 {
+				b.WriteString(f.comma)
+			}
+			f.write(b, e)
+		}
+		b.WriteByte(']')
+	case string:
+		b.WriteString(f.string(v))
+	default:
+		b.WriteString(simpleText(v))
+	}
+}
+
+func (f flowStyle) key(k string) string {
+	if f.json {
+		return quoteDouble(k)
+	}
+	return keyText(k, yamldoc.Plain, f.quote, true)
+}
+
+func (f flowStyle) string(s string) string {
+	switch {
+	case f.json:
+		return quoteDouble(s)
+	case plainSafe(s, true):
+		return s
+	}
+	return quoted(s, f.quote)
+}
