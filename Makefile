@@ -97,6 +97,8 @@ install: tools ## Install the CRDs into the cluster of KUBECONFIG.
 
 .PHONY: deploy
 deploy: tools ## Deploy the operator into the cluster of KUBECONFIG.
+	$(TOOLS)/kustomize build config/crd | $(TOOLS)/kubectl apply --server-side -f -
+	$(TOOLS)/kubectl wait --for=condition=Established --timeout=60s -f config/crd/bases/configbutler.ai_kubeproviders.yaml
 	$(TOOLS)/kustomize build config/default | sed 's#ghcr.io/configbutler/gitops-reverser:latest#$(IMG)#' | $(TOOLS)/kubectl apply --server-side -f -
 
 .PHONY: docker-build

@@ -66,7 +66,7 @@ func (d *demo) run(ctx context.Context) error {
 		do    func(context.Context) error
 	}{
 		{"Start kube-apiserver and etcd, and a Git server over HTTPS", d.start},
-		{"Install the CRDs and run the operator", d.install},
+		{"Install the operator and run it with the permissions of its service account", d.install},
 		{"Apply config/samples: a KubeProvider, a GitProvider, a GitTarget and a WatchRule", d.samples},
 		{"Create a ConfigMap with kubectl", d.create},
 		{"Edit it twice quickly: one commit", d.editTwice},
@@ -102,13 +102,8 @@ func (d *demo) start(context.Context) (err error) {
 }
 
 func (d *demo) install(ctx context.Context) (err error) {
-	if err := d.kubectl(ctx, "", "apply", "--server-side", "-k", "config/crd"); err != nil {
-		return err
-	}
-	if err := d.kubectl(ctx, "", "wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"); err != nil {
-		return err
-	}
-	if err := d.kubectl(ctx, "", "create", "namespace", "gitops-reverser-system"); err != nil {
+	fmt.Println("   $ make deploy (config/crd, then config/default)")
+	if err := d.cp.Install(ctx); err != nil {
 		return err
 	}
 	d.operator, err = harness.StartOperator(d.cp, d.dir)
@@ -130,7 +125,7 @@ func (d *demo) samples(ctx context.Context) error {
 			return err
 		}
 		text := strings.ReplaceAll(string(b), "https://git.example.org/shop/live.git", d.git.URL("live"))
-		if err := d.kubectl(ctx, text, "apply", "-f", "-"); err != nil {
+		if err := d.kubectl(ctx, text, "apply", "--server-side", "--force-conflicts", "-f", "-"); err != nil {
 			return err
 		}
 	}

@@ -59,17 +59,10 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(git.Close)
 	kube, err = client.New(plane.Config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
-	root, err := harness.ModuleRoot()
+	Expect(plane.Install(ctx)).To(Succeed())
+	root := must(harness.ModuleRoot())
+	_, err = plane.Kubectl(ctx, "", "apply", "--server-side", "--force-conflicts", "-f", filepath.Join(root, "config", "samples", "kubeprovider.yaml"))
 	Expect(err).NotTo(HaveOccurred())
-	for _, args := range [][]string{
-		{"apply", "--server-side", "-k", filepath.Join(root, "config", "crd")},
-		{"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"},
-		{"create", "namespace", "gitops-reverser-system"},
-		{"apply", "-f", filepath.Join(root, "config", "samples", "kubeprovider.yaml")},
-	} {
-		_, err := plane.Kubectl(ctx, "", args...)
-		Expect(err).NotTo(HaveOccurred())
-	}
 	startOperator()
 	DeferCleanup(func() { operator.Stop(30 * time.Second) })
 }, NodeTimeout(5*time.Minute))

@@ -137,13 +137,49 @@ func (c *ControlPlane) start(extraArgs []string) error {
 func (c *ControlPlane) writeKubeconfig(host string, ca []byte) error {
 	kc := clientcmdapi.NewConfig()
 	kc.Clusters["demo"] = &clientcmdapi.Cluster{Server: host, CertificateAuthorityData: ca}
-	kc.AuthInfos["admin"] = &clientcmdapi.AuthInfo{Token: adminToken}
-	kc.Contexts["demo"] = &clientcmdapi.Context{Cluster: "demo", AuthInfo: "admin"}
+	kc.Contexts["demo"] = &clientcmdapi.Context{Cluster: "demo", AuthInfo: "user"}
 	kc.CurrentContext = "demo"
-	if err := clientcmd.WriteToFile(*kc, c.Kubeconfig); err != nil {
-		return err
+	for file, as := range map[string][]string{c.Kubeconfig: nil, c.operatorKubeconfig(): operatorIdentity} {
+		user := &clientcmdapi.AuthInfo{Token: adminToken}
+		if as != nil {
+			user.Impersonate, user.ImpersonateGroups = as[0], as[1:]
+		}
+		kc.AuthInfos["user"] = user
+		if err := clientcmd.WriteToFile(*kc, file); err != nil {
+			return err
+		}
 	}
 	c.Config = &rest.Config{Host: host, BearerToken: adminToken, TLSClientConfig: rest.TLSClientConfig{CAData: ca}, QPS: -1}
+	return nil
+}
+
+// OperatorNamespace is where config/default installs the operator.
+const OperatorNamespace = "gitops-reverser-system"
+
+// operatorIdentity is the service account of config/rbac with its groups: the operator under test has the permissions
+// it is shipped with, and no others.
+var operatorIdentity = []string{
+	"system:serviceaccount:" + OperatorNamespace + ":gitops-reverser",
+	"system:serviceaccounts", "system:serviceaccounts:" + OperatorNamespace, "system:authenticated",
+}
+
+func (c *ControlPlane) operatorKubeconfig() string { return filepath.Join(c.Dir, "kubeconfig-operator") }
+
+// Install applies config/crd and config/default as `make deploy` does.
+func (c *ControlPlane) Install(ctx context.Context) error {
+	root, err := ModuleRoot()
+	if err != nil {
+		return err
+	}
+	for _, args := range [][]string{
+		{"apply", "--server-side", "-k", filepath.Join(root, "config", "crd")},
+		{"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"},
+		{"apply", "--server-side", "-k", filepath.Join(root, "config", "default")},
+	} {
+		if _, err := c.Kubectl(ctx, "", args...); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -48,7 +48,7 @@ func StartOperator(cp *ControlPlane, dir string, extraArgs ...string) (*Operator
 		"--health-addr", fmt.Sprintf("127.0.0.1:%d", health),
 		"--log-level", "debug",
 	}, extraArgs...)
-	env := baseEnv(dir, "KUBECONFIG="+cp.Kubeconfig, "RUNTIME_NAMESPACE=gitops-reverser-system")
+	env := baseEnv(dir, "KUBECONFIG="+cp.operatorKubeconfig(), "RUNTIME_NAMESPACE="+OperatorNamespace)
 	if o.Process, err = StartProcess(dir, "operator", binary, args, env); err != nil {
 		return nil, err
 	}
