@@ -219,7 +219,11 @@ func (k *kustomize) enqueue(pd *pending) error {
 		return nil
 	}
 	pd.rendered, pd.live = rendered, live
+	pd.written = append(pd.written, pd.s.retired...)
 	if reflect.DeepEqual(rendered, live) {
+		if len(pd.written) > 0 {
+			return k.written(pd)
+		}
 		k.p.done(pd.s, Unchanged, nil)
 		return nil
 	}

@@ -243,6 +243,7 @@ func (k *kustomize) restore(s *subject) (*hit, error) {
 	if err := k.retire(dp); err != nil {
 		return nil, err
 	}
+	s.retired = []string{dp.owner.Path, dp.path}
 	for _, root := range k.rootsOf(dp.owner) {
 		b, err := k.memo.Build(root, k.p.work)
 		if err != nil {

@@ -186,9 +186,8 @@ func (p *planner) flush() acceptance.Flush {
 		Places: p.places, NewPaths: p.newPath, UseKustomize: p.req.Policy.Placement.UseKustomize,
 	}
 	for _, name := range p.work.Changed() {
-		_, err := p.work.Original(name)
 		f.Writes = append(f.Writes, acceptance.Write{
-			Path: name, Delete: p.work.Removed(name), New: err != nil, Source: p.touched[name],
+			Path: name, Delete: p.work.Removed(name), New: !p.work.InTree(name), Source: p.touched[name],
 		})
 	}
 	return f

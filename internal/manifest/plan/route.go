@@ -68,11 +68,11 @@ func (k *kustomize) written(pd *pending) error {
 	if pd.s.report.Outcome == Refused {
 		return nil
 	}
+	if len(pd.written) > 0 && !slices.Contains(pd.written, pd.s.report.Path) {
+		pd.s.report.Path = pd.written[0]
+	}
 	slices.Sort(pd.written)
 	pd.s.report.Written = slices.Compact(pd.written)
-	if len(pd.s.report.Written) > 0 && !slices.Contains(pd.s.report.Written, pd.s.report.Path) {
-		pd.s.report.Path = pd.s.report.Written[0]
-	}
 	k.p.done(pd.s, Updated, nil)
 	return nil
 }

@@ -21,6 +21,8 @@ type subject struct {
 	// live is the sanitized object; tokens of the folder stand in it where they explain the live value.
 	live   map[string]any
 	report ObjectReport
+	// retired are the files of the operator's own delete patch that was taken back for the object.
+	retired []string
 }
 
 func (p *planner) subject(it intent) *subject {

@@ -103,16 +103,10 @@ func (o *Overlay) Mode(name string) manifest.Mode {
 	return manifest.ModeFile
 }
 
-// Original returns a file of the tree below the changes; fs.ErrNotExist when it is none.
-func (o *Overlay) Original(name string) ([]byte, error) {
+// InTree reports whether the tree below the changes has a regular file at a path.
+func (o *Overlay) InTree(name string) bool {
 	e, err := o.entry(name)
-	if err != nil {
-		return nil, err
-	}
-	if !regular(e.Mode) {
-		return nil, notFile(name)
-	}
-	return o.tree.Blob(e.ID)
+	return err == nil && regular(e.Mode)
 }
 
 // Occupied reports whether anything, a directory or a symlink included, is at a path.
