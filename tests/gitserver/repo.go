@@ -248,6 +248,37 @@ func (r *Repo) Files(rev string) (map[string]string, error) {
 	return m, nil
 }
 
+// Contents maps every file of a branch (or any revision) to its bytes; submodules are left out.
+func (r *Repo) Contents(rev string) (map[string]string, error) {
+	files, err := r.Files(rev)
+	if err != nil {
+		return nil, err
+	}
+	var in bytes.Buffer
+	var paths []string
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		if mode, id, _ := strings.Cut(files[p], " "); mode != "160000" {
+			paths = append(paths, p)
+			fmt.Fprintln(&in, id)
+		}
+	}
+	out, err := r.gitIn(in.Bytes(), "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	m := make(map[string]string, len(paths))
+	for _, p := range paths {
+		head, rest, _ := strings.Cut(out, "\n")
+		var id, kind string
+		var size int
+		if _, err := fmt.Sscan(head, &id, &kind, &size); err != nil || len(rest) < size+1 {
+			return nil, fmt.Errorf("git cat-file: %q", head)
+		}
+		m[p], out = rest[:size], rest[size+1:]
+	}
+	return m, nil
+}
+
 // SetHook installs a shell script as a hook (pre-receive, update, post-receive); an empty script removes it.
 func (r *Repo) SetHook(name, script string) error {
 	p := filepath.Join(r.Dir, "hooks", name)

@@ -100,7 +100,11 @@ func (s *Session) session(client *ssh.Client, x *traffic, service string, talk f
 	}
 	said := &boundedBuffer{}
 	session.Stderr = said
-	if err := session.Start(service + " " + quote(s.c.loc.Path)); err != nil {
+	path := s.c.loc.Path
+	if strings.HasPrefix(path, "/~") { // ssh://host/~user/x means ~user/x, as for Git
+		path = path[1:]
+	}
+	if err := session.Start(service + " " + quote(path)); err != nil {
 		return err
 	}
 	w := &countWriter{w: in, n: &x.sent}
