@@ -20,14 +20,13 @@ var fieldRules = []struct {
 	{RestartAnnotations, restarts},
 }
 
-// mask applies the field rules and returns the names of those that masked something.
+// mask applies the field rules and returns the names of those that masked something the object has.
 func (s *Sanitizer) mask(w *work) []string {
 	var names []string
 	keep := func(name string, paths []string) {
-		if len(paths) == 0 {
-			return
+		if slices.ContainsFunc(paths, func(p string) bool { return exists(w.obj, p) }) {
+			names = append(names, name)
 		}
-		names = append(names, name)
 		w.mask.keep = append(w.mask.keep, paths...)
 	}
 	for _, r := range fieldRules {

@@ -69,6 +69,23 @@ func resolve(v any, p string) (parent any, last string, ok bool) {
 	return v, segs[len(segs)-1], true
 }
 
+// exists reports whether a pointer leads to a value.
+func exists(v any, p string) bool {
+	parent, last, ok := resolve(v, p)
+	if !ok {
+		return false
+	}
+	switch at := parent.(type) {
+	case map[string]any:
+		_, ok = at[last]
+		return ok
+	case []any:
+		i, err := strconv.Atoi(last)
+		return err == nil && i >= 0 && i < len(at)
+	}
+	return false
+}
+
 // remove deletes the field at a pointer and reports whether it was there. Items of lists stay: their place is the
 // address of what follows them.
 func remove(v any, p string) bool {

@@ -77,8 +77,8 @@ func (s *Sanitizer) Neat(raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	s.clean(w)
-	for _, p := range w.mask.ifPresent {
-		w.cut(p)
+	for i := 0; i < len(w.mask.ifPresent); i++ { // a cut may add the map it emptied
+		w.cut(w.mask.ifPresent[i])
 	}
 	return compare.Canonical(w.obj), nil
 }
