@@ -142,19 +142,13 @@ func (w walk) item(git any, live []any, j int, at spot) any {
 
 // keyed matches items by merge key.
 func (w walk) keyed(git, live []any, keys []string, how order, at spot) any {
-	index := make(map[string]int, len(git))
-	for i, it := range git {
-		id, _ := ItemKey(at.schema, it, keys)
-		index[id] = i
-	}
+	pairs := matchKeys(at.schema, keys, git, live)
 	out := make([]any, 0, len(live))
 	byGit := make([]any, len(git))
 	present := make([]bool, len(git))
-	for j, it := range live {
-		id, _ := ItemKey(at.schema, it, keys)
-		i, ok := index[id]
+	for j, i := range pairs {
 		switch {
-		case !ok:
+		case i < 0:
 			out = append(out, w.item(nil, live, j, at))
 		case how == ordered:
 			out = append(out, w.item(git[i], live, j, at))
@@ -198,79 +192,16 @@ func (w walk) set(git, live []any, at spot) any {
 // maxPairs bounds the comparisons of one list without keys.
 const maxPairs = 40_000
 
-// aligned matches items by place: equal items first, as many as possible in sequence, then the ones between them one
-// by one.
+// aligned matches items by place: equal items first, as many as possible in sequence, then the ones between them.
 func (w walk) aligned(git, live []any, at spot) any {
 	same := func(i, j int) bool { return Same(w.item(git[i], live, j, at), git[i]) }
 	out := make([]any, 0, len(live))
-	i, j := 0, 0
-	for _, p := range append(Align(len(git), len(live), same), [2]int{len(git), len(live)}) {
-		for ; j < p[1]; j++ {
-			if i < p[0] && git[i] != nil {
-				out = append(out, w.item(git[i], live, j, at))
-				i++
-			} else {
-				out = append(out, w.item(nil, live, j, at))
-			}
+	for j, i := range matchPlaces(git, live, same) {
+		if i < 0 || git[i] == nil {
+			out = append(out, w.item(nil, live, j, at))
+			continue
 		}
-		if p[0] < len(git) && p[1] < len(live) {
-			out = append(out, git[p[0]])
-			i, j = p[0]+1, p[1]+1
-		}
+		out = append(out, w.item(git[i], live, j, at))
 	}
 	return out
-}
-
-// Align returns the longest common subsequence of two lists as pairs of indices, both ascending. Beyond a bound of
-// work it falls back to the common head and tail.
-func Align(n, m int, same func(i, j int) bool) [][2]int {
-	var head, tail [][2]int
-	lo := 0
-	for lo < n && lo < m && same(lo, lo) {
-		head = append(head, [2]int{lo, lo})
-		lo++
-	}
-	for n > lo && m > lo && same(n-1, m-1) {
-		n--
-		m--
-		tail = append(tail, [2]int{n, m})
-	}
-	rows, cols := n-lo, m-lo
-	if rows > 0 && cols > 0 && rows*cols <= maxPairs {
-		head = append(head, longest(rows, cols, lo, same)...)
-	}
-	for i := len(tail) - 1; i >= 0; i-- {
-		head = append(head, tail[i])
-	}
-	return head
-}
-
-func longest(rows, cols, lo int, same func(i, j int) bool) [][2]int {
-	equal := make([]bool, rows*cols)
-	length := make([]int32, (rows+1)*(cols+1))
-	for i := rows - 1; i >= 0; i-- {
-		for j := cols - 1; j >= 0; j-- {
-			at := i*(cols+1) + j
-			if equal[i*cols+j] = same(lo+i, lo+j); equal[i*cols+j] {
-				length[at] = length[at+cols+2] + 1
-			} else {
-				length[at] = max(length[at+1], length[at+cols+1])
-			}
-		}
-	}
-	var pairs [][2]int
-	for i, j := 0, 0; i < rows && j < cols; {
-		at := i*(cols+1) + j
-		switch {
-		case equal[i*cols+j]:
-			pairs = append(pairs, [2]int{lo + i, lo + j})
-			i++
-			j++
-		case length[at+1] >= length[at+cols+1]:
-			j++
-		default:
-			i++
-		}
-	}
-	return pairs
 }

@@ -112,7 +112,9 @@ func (c *corpus) document(path string, src []byte, f *yamldoc.File, index int) {
 	c.mu.Lock()
 	c.docs++
 	c.mu.Unlock()
-	x.noChange()
+	if x.noChange(); len(x.ambiguities()) > 0 {
+		return // the first edit of such a document does more than its change (editing.md I7)
+	}
 	h := yamldoc.ReadHead(root)
 	if h.APIVersion == "" || h.Kind == "" || h.Name == "" || h.Encrypted || blocking(root) != nil {
 		return
@@ -184,6 +186,10 @@ func (x *trial) noChange() {
 		}
 		x.c.right("no change")
 	}
+}
+
+func (x *trial) ambiguities() []place {
+	return x.places(func(p place) bool { return p.node.Ambiguous() })
 }
 
 // place is a node with its place in the document's value.
@@ -424,7 +430,10 @@ func (x *trial) onlyIn(p place) func(d lineDiff) string {
 		}
 	}
 	return func(d lineDiff) string {
-		if d.from < from || d.to > to+1 {
+		for d.n == 0 && d.from > 0 && d.to > to && all[d.from-1] == all[d.to-1] {
+			d.from, d.to = d.from-1, d.to-1 // equal lines around a deletion: it may as well lie higher
+		}
+		if d.from < from || d.to > to {
 			return "lines outside the removed entry differ"
 		}
 		return ""

@@ -60,7 +60,7 @@ func (e *editor) sameStyle(n *yamldoc.Node, text string, at spot, flow bool) boo
 		}
 		return put(text)
 	case yamldoc.SingleQuoted, yamldoc.DoubleQuoted:
-		if n.Style == yamldoc.SingleQuoted && !printable(text) || e.wasForced(n, text, at, flow) {
+		if n.Style == yamldoc.SingleQuoted && !printable(text) || e.wasForced(n, text, flow) {
 			return false
 		}
 		if content, ok := e.patched(n, parent, text); ok {
@@ -85,14 +85,21 @@ func (e *editor) sameStyle(n *yamldoc.Node, text string, at spot, flow bool) boo
 	return false
 }
 
-// wasForced reports a quoted string whose old value could not stand without quotes while the new one can, where
-// strings around it are written plain: its quotes were a need, not a style. It is what makes the change of a plain
-// text into one that needs quotes and back exact (decisions 42).
-func (e *editor) wasForced(n *yamldoc.Node, text string, at spot, flow bool) bool {
-	if plainSafe(n.Value, flow) || !plainSafe(text, flow) || n.Style != e.look.quote {
+// wasForced reports a quoted string whose old value could not stand without quotes while the new one can, in a
+// document that quotes nothing else: its quotes were a need, not a style. It is what makes the change of a plain text
+// into one that needs quotes and back exact (decisions 42). Everywhere else quotes stay.
+func (e *editor) wasForced(n *yamldoc.Node, text string, flow bool) bool {
+	if n.Style != yamldoc.DoubleQuoted || plainSafe(n.Value, flow) || !plainSafe(text, flow) {
 		return false
 	}
-	return e.look.near(at.parent).text == yamldoc.Plain
+	quotes := 0
+	visit(e.root, func(m *yamldoc.Node, _ []string) bool {
+		if m.Kind == yamldoc.Scalar && (m.Style == yamldoc.SingleQuoted || m.Style == yamldoc.DoubleQuoted) {
+			quotes++
+		}
+		return quotes < 2
+	})
+	return quotes == 1
 }
 
 // shrinks reports a block of several lines without a final line break that becomes a text of one line: it is written

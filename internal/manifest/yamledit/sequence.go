@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
 
 // sequence makes a sequence node mean want. Items that stay keep their text and their comments, also when they move.
 func (e *editor) sequence(n *yamldoc.Node, cur, want []any, at spot) bool {
-	pairs := match(at.schema, at.field, cur, want)
+	pairs := compare.Match(at.schema, at.field, cur, want)
 	stays := make([]bool, len(n.Items))
 	kept, sorted, last := 0, true, -1
 	for _, i := range pairs {
