@@ -126,15 +126,22 @@ type cursors struct {
 func (k *cursors) settle(rs []*receipt, lost bool) {
 	for _, r := range rs {
 		r.open--
-		r.lost = r.lost || lost
-		if lost {
-			for _, c := range r.cells {
-				c.lost = true
-				c.uncover()
-			}
-		}
 		if r.settled() {
 			k.mark(r.cells...)
+		}
+	}
+	if lost {
+		k.doom(rs)
+	}
+}
+
+// doom notes that what the receipts stand for will not reach the remote as it was accepted.
+func (k *cursors) doom(rs []*receipt) {
+	for _, r := range rs {
+		r.lost = true
+		for _, c := range r.cells {
+			c.lost = true
+			c.uncover()
 		}
 	}
 }

@@ -78,15 +78,12 @@ func (g gate) settle() {
 	if h.was == state {
 		return
 	}
-	was := h.was
 	h.was = state
 	g.m.touched(g.t)
 	switch state {
 	case GateOpen:
 		g.release()
-		if was == GateDivergent {
-			g.m.targets.askLost(g.t, RequestGate)
-		}
+		g.m.targets.askLost(g.t, RequestGate)
 	case GateDivergent:
 		g.drop("divergent", "")
 	case GatePending:

@@ -30,7 +30,7 @@ func (m *Machine) settleLocally(p *pending) bool {
 		switch {
 		case p.work.Recovered:
 			return false
-		case p.work.Kind == KindWindow:
+		case p.work.Kind == KindWindow && !p.tried:
 			m.holdAgain(p)
 		default:
 			m.lose(p, "pending", textPending)

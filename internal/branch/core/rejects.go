@@ -146,7 +146,8 @@ func (r *rejects) setAside(p *pending) {
 		return
 	}
 	p.save, p.decided, p.decision, p.tried = nil, false, nil, true
-	p.commit = Commit{}
+	l.turns++
+	p.commit, p.turn = Commit{}, l.turns
 	p.work.Save, p.work.Message, p.work.CommitEmpty = "", "", false
 	if p.work.Kind == KindWindow {
 		p.work.Source = MessageLive
@@ -180,7 +181,8 @@ func (r *rejects) retry() {
 }
 
 // supersede takes out of older writes set aside what a later write of the same target settled: their content must not
-// come back over it. It returns the receipts of writes of which nothing is left.
+// come back over it. It returns the receipts of what it took. A write that was decided while the
+// older one was still in the chain may have left an object out because nothing differed: then a snapshot must tell.
 func (r *rejects) supersede(by *pending) (done []*receipt) {
 	l := &r.m.ledger
 	if len(l.aside) == 0 {
@@ -200,12 +202,21 @@ func (r *rejects) supersede(by *pending) (done []*receipt) {
 			if !newer[c.Object] && (by.resync == nil || by.work.Snapshot.Cell != c.Cell) {
 				kept = append(kept, c)
 				size += c.Size()
+			} else if cl := p.t.cells.byID[c.Cell]; cl != nil && by.turn < p.turn {
+				r.m.cursors.doom(p.receipts)
+				r.m.targets.ask(cl, RequestLost)
 			}
+		}
+		if len(kept) == len(p.work.Changes) {
+			return false
 		}
 		l.bytes += size - p.bytes
 		p.work.Changes, p.bytes = kept, size
-		if len(kept) == 0 {
-			done = append(done, p.receipts...)
+		done = append(done, p.receipts...)
+		if len(kept) > 0 {
+			for _, r := range p.receipts {
+				r.open++ // what is left goes on
+			}
 		}
 		return len(kept) == 0
 	})

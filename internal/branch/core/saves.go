@@ -124,7 +124,7 @@ func (k *saves) attach(w *window, s *save) {
 func (k *saves) close(id string) {
 	s := k.byID[id]
 	if s == nil {
-		s = &save{Save: Save{ID: id}}
+		s = &save{Save: Save{ID: id}, state: SaveWaiting}
 		k.byID[id] = s
 		k.end(s, SaveWithdrawn, Commit{}, "")
 		return

@@ -293,7 +293,9 @@ func (w *world) reconfigure() {
 
 func (w *world) saveSomething() {
 	if len(w.saves) > 0 && w.chance(20) {
-		w.step(core.SaveClosed{ID: w.saves[w.rng.IntN(len(w.saves))].save.ID})
+		if r := w.saves[w.rng.IntN(len(w.saves))]; r.final == nil {
+			w.step(core.SaveClosed{ID: r.save.ID})
+		}
 		return
 	}
 	t := w.someTarget()

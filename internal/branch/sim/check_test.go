@@ -306,6 +306,17 @@ func (c *checker) written(e core.Write, in core.Written) {
 	case core.WriteFailed:
 		if in.Err.Reason == core.ReasonWriteFailed {
 			c.turn(e.Seq, failed)
+			return
+		}
+		c.unplanned(e)
+	}
+}
+
+// unplanned notes that a plan did not come about: the changes may go into another write.
+func (c *checker) unplanned(e core.Write) {
+	for _, r := range c.records {
+		if r.seq == e.Seq && r.fate == planned && e.Decision == nil {
+			r.seq, r.fate = 0, open
 		}
 	}
 }

@@ -173,6 +173,7 @@ func (l *lane) abort(a core.Abort) {
 		case core.Fetch:
 			l.done(core.Fetched{Op: op, Err: f})
 		case core.Write:
+			l.w.check.unplanned(e)
 			l.done(core.Written{Op: op, Seq: e.Seq, Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonCancelled}})
 		case core.Push:
 			if l.w.chance(40) && !l.w.git.down {
