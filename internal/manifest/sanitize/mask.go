@@ -34,6 +34,9 @@ func (s *Sanitizer) mask(w *work) []string {
 			keep(r.name, r.paths(w))
 		}
 	}
+	if !s.off[AutoscaledReplicas] && w.unclaimedReplicas() {
+		w.mask.ifPresent = append(w.mask.ifPresent, "/spec/replicas")
+	}
 	for _, r := range s.rules {
 		switch {
 		case r.skips() || !r.matches(w):
@@ -137,6 +140,15 @@ func autoscaled(w *work) []string {
 		})
 	}
 	return out
+}
+
+// unclaimedReplicas reports a replica count that nobody owns. The API server stops tracking who scales once the count was
+// applied without replicas, as is usual beside an autoscaler, or went through zero. A document that leaves the count to
+// others goes on doing so; one that has it follows live, whoever scaled.
+func (w *work) unclaimedReplicas() bool {
+	scaled := w.t.Group == "apps" || w.is("", "ReplicationController")
+	path := fieldSteps("spec", "replicas")
+	return scaled && w.own.evidence() && exists(w.obj, "/spec/replicas") && len(w.own.owners(path)) == 0 && !w.own.applied(path)
 }
 
 // restartMasks are masked whether the live object has them or not, so that a copy in Git stays.
