@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
@@ -82,32 +83,33 @@ func configMap(name, namespace string, data ...string) string {
 
 // dump says all a Folder knows, so that two can be compared.
 func dump(f *Folder) string {
-	s := fmt.Sprintf("%q %+v %+v\n", f.Path(), f.Counts(), f.Layout().Summary())
+	var s strings.Builder
+	fmt.Fprintf(&s, "%q %+v %+v\n", f.Path(), f.Counts(), f.Layout().Summary())
 	for file := range f.Files() {
-		s += fmt.Sprintf("%s %s %o role=%d crlf=%v bom=%v %q %q %q\n", file.Path, file.ID, file.Mode, file.Role, file.CRLF,
+		fmt.Fprintf(&s, "%s %s %o role=%d crlf=%v bom=%v %q %q %q\n", file.Path, file.ID, file.Mode, file.Role, file.CRLF,
 			file.BOM, file.Pointer, file.Aliases, file.ValueFiles)
 		for i := range file.Documents {
-			s += fmt.Sprintf("  %+v\n", file.Documents[i])
+			fmt.Fprintf(&s, "  %+v\n", file.Documents[i])
 		}
 	}
 	for file := range f.Irregular() {
-		s += "irregular " + file.Path + "\n"
+		s.WriteString("irregular " + file.Path + "\n")
 	}
 	for id, docs := range f.Duplicates(View{}) {
-		s += fmt.Sprintf("twice %s:", id)
+		fmt.Fprintf(&s, "twice %s:", id)
 		for _, d := range docs {
-			s += fmt.Sprintf(" %s#%d", d.Path, d.Index)
+			fmt.Fprintf(&s, " %s#%d", d.Path, d.Index)
 		}
-		s += "\n"
+		s.WriteString("\n")
 	}
 	for d := range f.Documents() {
 		found := f.Find(f.Effective(d, View{}).ID, View{})
-		s += fmt.Sprintf("find %s %d\n", d.Raw, len(found))
+		fmt.Fprintf(&s, "find %s %d\n", d.Raw, len(found))
 	}
 	for _, p := range f.Layout().Problems() {
-		s += fmt.Sprintf("%+v\n", p)
+		fmt.Fprintf(&s, "%+v\n", p)
 	}
-	return s
+	return s.String()
 }
 
 func cm(name, namespace string) change.ObjectID {

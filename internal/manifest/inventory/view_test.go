@@ -1,0 +1,170 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package inventory
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+func places(docs []*Document) []string {
+	var out []string
+	for _, d := range docs {
+		out = append(out, fmt.Sprintf("%s#%d", d.Path, d.Index))
+	}
+	return out
+}
+
+func TestScenario08_ADocumentIsFoundWhereItIs(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{"apps/foo.yaml": configMap("other", "a") + "---\n" + configMap("boat", "dock")}.tree(), "apps", nil)
+	g.Expect(places(f.Find(cm("boat", "dock"), View{}))).To(Equal([]string{"apps/foo.yaml#1"}))
+	g.Expect(f.Find(cm("boat", "pier"), View{})).To(BeEmpty())
+}
+
+func TestDecision36_TheVersionIsNoPartOfTheIdentity(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{
+		"a.yaml": "apiVersion: autoscaling/v1\nkind: HorizontalPodAutoscaler\nmetadata: {name: h, namespace: a}\n",
+		"b.yaml": "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h, namespace: a}\n",
+	}.tree(), "", nil)
+	id := change.ObjectID{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: "a", Name: "h"}
+	g.Expect(places(f.Find(id, View{}))).To(Equal([]string{"a.yaml#0", "b.yaml#0"}))
+	for got, docs := range f.Duplicates(View{}) {
+		g.Expect(got).To(Equal(id))
+		g.Expect(docs[1].APIVersion).To(Equal("autoscaling/v2"))
+	}
+}
+
+func TestCaseP08_TheBuildGivesTheNamespace(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{
+		"kustomization.yaml": "namespace: dock\nresources: [boat.yaml, role.yaml, widget.yaml]\n",
+		"boat.yaml":          configMap("boat", ""),
+		"role.yaml":          "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r}\n",
+		"widget.yaml":        "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n",
+		"loose.yaml":         configMap("loose", ""),
+		"explicit.yaml":      configMap("explicit", "pier"),
+	}.tree(), "", nil)
+	e := f.Effective(f.Find(cm("boat", "dock"), View{})[0], View{})
+	g.Expect(e).To(And(HaveField("Source", NamespaceKustomize), HaveField("ID.Namespace", "dock")))
+	g.Expect(f.Find(cm("boat", ""), View{})).To(BeEmpty())
+	g.Expect(f.Find(change.ObjectID{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "r"}, View{})).To(HaveLen(1))
+	widget := change.ObjectID{Group: "example.com", Kind: "Widget", Name: "w"}
+	g.Expect(f.Find(widget, View{Kinds: kinds{"Widget": false}})).To(HaveLen(1))
+	widget.Namespace = "dock"
+	g.Expect(f.Find(widget, View{Kinds: kinds{"Widget": true}})).To(HaveLen(1))
+	g.Expect(f.Find(widget, View{})).To(HaveLen(1))
+	// Only documents a build reaches inherit: the nearest file never decides.
+	g.Expect(f.Find(cm("loose", "dock"), View{})).To(BeEmpty())
+	g.Expect(f.Effective(f.Find(cm("loose", ""), View{})[0], View{}).Source).To(Equal(NamespaceNone))
+	g.Expect(f.Find(cm("loose", "only"), View{DefaultNamespace: "only"})).To(HaveLen(1))
+	g.Expect(f.Effective(f.Find(cm("explicit", "pier"), View{})[0], View{}).Source).To(Equal(NamespaceExplicit))
+}
+
+func TestAClusterScopedKindWithANamespace(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{
+		"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, namespace: x}\n",
+		"b.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: n, namespace: y}\n",
+	}.tree(), "", nil)
+	id := change.ObjectID{Kind: "Namespace", Name: "n"}
+	g.Expect(f.Find(id, View{})).To(HaveLen(2))
+	n := 0
+	for got := range f.Duplicates(View{}) {
+		g.Expect(got).To(Equal(id))
+		n++
+	}
+	g.Expect(n).To(Equal(1))
+	g.Expect(f.Diagnose(View{})).To(ContainElements(HaveField("Code", ScopeMismatch), HaveField("Code", DuplicateIdentity)))
+}
+
+func TestAmbiguousNamespace(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{
+		"base/kustomization.yaml": "resources: [cm.yaml]\n", "base/cm.yaml": configMap("boat", ""),
+		"a/kustomization.yaml": "namespace: a\nresources: [../base]\n", "b/kustomization.yaml": "namespace: b\nresources: [../base]\n",
+	}.tree(), "", nil)
+	g.Expect(places(f.Find(cm("boat", "a"), View{}))).To(Equal(places(f.Find(cm("boat", "b"), View{}))))
+	g.Expect(f.Diagnose(View{})).To(HaveExactElements(And(HaveField("Code", AmbiguousNamespace), HaveField("Message", ContainSubstring("a, b")))))
+}
+
+func TestPatchFilesClaimNothing(t *testing.T) {
+	g := NewWithT(t)
+	fs := files{
+		"kustomization.yaml": "resources: [cm.yaml]\npatches: [{path: patch.yaml}]\n",
+		"cm.yaml":            configMap("boat", ""), "patch.yaml": configMap("boat", "", "x"),
+	}
+	f, _ := scan(t, fs.tree(), "", nil)
+	g.Expect(places(f.Find(cm("boat", ""), View{}))).To(Equal([]string{"cm.yaml#0"}))
+	for range f.Duplicates(View{}) {
+		t.Error("a patch is no duplicate")
+	}
+	// Listed as a resource too, it is a document like any other.
+	f, _ = scan(t, fs.with("kustomization.yaml", "resources: [patch.yaml]\npatches: [{path: patch.yaml}]\n", "cm.yaml", "").tree(), "", nil)
+	g.Expect(places(f.Find(cm("boat", ""), View{}))).To(Equal([]string{"patch.yaml#0"}))
+}
+
+func TestOneNameInManyNamespaces(t *testing.T) {
+	g := NewWithT(t)
+	fs := files{}
+	for i := range 500 {
+		ns := fmt.Sprintf("ns-%03d", i)
+		fs[ns+"/default.yaml"] = configMap("default", ns)
+	}
+	fs["none.yaml"] = configMap("default", "")
+	f, _ := scan(t, fs.tree(), "", nil)
+	g.Expect(places(f.Find(cm("default", "ns-123"), View{}))).To(Equal([]string{"ns-123/default.yaml#0"}))
+	g.Expect(places(f.Find(cm("default", ""), View{}))).To(Equal([]string{"none.yaml#0"}))
+	g.Expect(places(f.Find(cm("default", "x"), View{DefaultNamespace: "x"}))).To(Equal([]string{"none.yaml#0"}))
+	for range f.Duplicates(View{}) {
+		t.Error("no identity is held twice")
+	}
+	f, _ = scan(t, fs.with("copy.yaml", configMap("default", "ns-007")).tree(), "", f)
+	for id, docs := range f.Duplicates(View{}) {
+		g.Expect(id).To(Equal(cm("default", "ns-007")))
+		g.Expect(places(docs)).To(Equal([]string{"copy.yaml#0", "ns-007/default.yaml#0"}))
+	}
+}
+
+// TestMemoryPerDocument keeps a Folder near 400 bytes per document.
+func TestMemoryPerDocument(t *testing.T) {
+	g := NewWithT(t)
+	const n = 20_000
+	tree := big(n).tree()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f, _ := scan(t, tree, "clusters/prod", nil)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	perDocument := float64(after.HeapAlloc-before.HeapAlloc) / n
+	t.Logf("%.0f bytes per document", perDocument)
+	g.Expect(perDocument).To(BeNumerically("<", 550))
+	runtime.KeepAlive(f)
+	runtime.KeepAlive(tree)
+}
+
+func BenchmarkApplyOneChange(b *testing.B) {
+	for _, n := range []int{1000, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			tree := big(n).tree()
+			f, _ := scan(b, tree, "clusters/prod", nil)
+			path := "clusters/prod/ns-000/configmaps/cm-00500.yaml"
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				next, _, err := f.Apply(b.Context(), tree, []Edit{{Path: path, Content: []byte(configMap("cm-00500", "ns-000", fmt.Sprint(i)))}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				f = next
+			}
+		})
+	}
+}
