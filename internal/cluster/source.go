@@ -22,8 +22,8 @@ type Source struct {
 	options Options
 	clock   clock.Clock
 	log     logr.Logger
-	// notify is called after every observable change.
-	notify func()
+	// notify is called after every observable change; requestRefresh asks for a look soon.
+	notify, requestRefresh func()
 
 	catalog atomic.Pointer[Catalog]
 	schemas *schemas
@@ -35,6 +35,12 @@ type Source struct {
 	token    string
 	reach    Reachability
 	registry *registry
+	// namespaces is the label snapshot, kept current once needed.
+	namespaces     *Namespaces
+	needNamespaces bool
+	triggers       [2]trigger
+	// watching counts the trigger watches.
+	watching sync.WaitGroup
 	// listed holds the collections whose server cannot stream initial events, for one catalog revision.
 	listed map[change.Type]uint64
 }
@@ -43,7 +49,7 @@ func newSource(name string, o Options, notify func()) *Source {
 	s := &Source{
 		name: name, options: o, clock: o.Clock, log: o.Log.WithValues("source", name), notify: notify,
 		looking: make(chan struct{}, 1), registry: newRegistry(), listed: map[change.Type]uint64{},
-		reach: awaiting(),
+		reach: awaiting(), namespaces: &Namespaces{},
 	}
 	s.schemas = newSchemas(s)
 	s.catalog.Store(s.registry.last)
@@ -110,6 +116,7 @@ func (s *Source) connect(c *conn) {
 		s.token = c.config.Token
 	}
 	clear(s.listed)
+	s.namespaces = &Namespaces{}
 	s.mu.Unlock()
 	if old != nil {
 		old.drop()
@@ -142,6 +149,7 @@ func (s *Source) Refresh(ctx context.Context) error {
 	}
 	changed := s.learn(c, found, err)
 	if err == nil {
+		s.refreshNamespaces(ctx, c)
 		outcome = map[bool]string{true: "changed", false: "unchanged"}[changed]
 	}
 	if r := s.options.Recorder; r != nil {

@@ -94,7 +94,8 @@ type slot struct {
 	source *Source
 	next   time.Time
 	last   time.Time
-	busy   bool
+	// busy: a refresh is running; again: it was asked for once more meanwhile.
+	busy, again bool
 }
 
 // NewSources returns an empty registry.
@@ -137,7 +138,7 @@ func (s *Sources) connectLocked(e *slot, built *conn) {
 	}
 	if e.source != nil {
 		e.source.connect(built)
-		e.next = s.options.Clock.Now()
+		e.next, e.again = s.options.Clock.Now(), e.busy
 		s.poke()
 	}
 }
@@ -165,6 +166,7 @@ func (s *Sources) Acquire(name string) (source *Source, release func()) {
 	e.refs++
 	if e.source == nil {
 		e.source = newSource(name, s.options, func() { s.changed.Post(name) })
+		e.source.requestRefresh = func() { s.RequestRefresh(name) }
 		if e.config != nil {
 			// The same configuration was built before without an error.
 			if built, err := newConn(*e.config, s.options); err == nil {
@@ -224,6 +226,7 @@ func (s *Sources) RequestRefresh(name string) {
 	if !ok {
 		return
 	}
+	e.again = e.busy
 	if at := e.last.Add(requestPause); at.Before(e.next) {
 		e.next = at
 		s.poke()
@@ -241,7 +244,12 @@ func (s *Sources) poke() {
 // run at once; a source that hangs delays no other.
 func (s *Sources) Run(ctx context.Context) {
 	var running sync.WaitGroup
-	defer running.Wait()
+	defer func() {
+		running.Wait()
+		for _, src := range s.held() {
+			src.watching.Wait()
+		}
+	}()
 	slots := make(chan struct{}, maxRefreshes)
 	for {
 		due, next := s.due()
@@ -267,6 +275,19 @@ func (s *Sources) Run(ctx context.Context) {
 		case <-timer.C():
 		}
 	}
+}
+
+// held returns the sources somebody holds.
+func (s *Sources) held() []*Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*Source
+	for _, e := range s.entries {
+		if e.source != nil {
+			out = append(out, e.source)
+		}
+	}
+	return out
 }
 
 // due marks the sources whose refresh is due as busy, lets time pass for the others, and says how long to sleep.
@@ -319,15 +340,22 @@ func (s *Sources) refresh(ctx context.Context, name string) {
 			interval = e.config.Interval
 		}
 		e.next = now.Add(interval)
+		if e.again {
+			e.again, e.next = false, now.Add(requestPause)
+		}
 		s.poke()
 	}()
 	src, ok := s.Get(name)
 	if !ok || ctx.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, refreshDeadline)
+	deadline, cancel := context.WithTimeout(ctx, refreshDeadline)
 	defer cancel()
-	if err := src.Refresh(ctx); err != nil && !IsNotConnected(err) && ctx.Err() == nil {
+	err := src.Refresh(deadline)
+	switch {
+	case err == nil:
+		src.armTriggers(ctx, src.requestRefresh)
+	case !IsNotConnected(err) && ctx.Err() == nil:
 		s.options.Log.V(1).Info("discovery failed", "source", name, "cause", PlainCause(err))
 	}
 }

@@ -39,6 +39,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
 	case <-w.started:
 	case <-r.Context().Done():
+		cancel()
 		return nil, r.Context().Err()
 	}
 	return &http.Response{

@@ -1,0 +1,126 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+// Namespaces are the labels of a source's namespaces, as last read. It is authorization data only, never object state,
+// and implements rules.Namespaces. It is immutable.
+type Namespaces struct {
+	synced, forbidden bool
+	labels            map[string]map[string]string
+}
+
+// State says whether the snapshot can be used: synced, or forbidden for good until credentials change.
+func (n *Namespaces) State() (synced, forbidden bool) { return n.synced, n.forbidden }
+
+// Labels returns a namespace's labels; false when it does not exist.
+func (n *Namespaces) Labels(namespace string) (map[string]string, bool) {
+	l, ok := n.labels[namespace]
+	return l, ok
+}
+
+// Names returns the names of all namespaces, sorted.
+func (n *Namespaces) Names() []string { return slices.Sorted(maps.Keys(n.labels)) }
+
+func (n *Namespaces) equal(o *Namespaces) bool {
+	return n.synced == o.synced && n.forbidden == o.forbidden &&
+		maps.EqualFunc(n.labels, o.labels, func(a, b map[string]string) bool { return maps.Equal(a, b) })
+}
+
+// Namespaces returns the label snapshot. The first call asks for it; from then on every refresh keeps it current, and
+// Sources.Changed tells when it differs. Never nil.
+func (s *Source) Namespaces() *Namespaces {
+	s.mu.Lock()
+	first := !s.needNamespaces
+	s.needNamespaces = true
+	n := s.namespaces
+	s.mu.Unlock()
+	if first && s.requestRefresh != nil {
+		s.requestRefresh()
+	}
+	return n
+}
+
+// refreshNamespaces reads the snapshot when somebody needs it. A 403 is final until the credentials change; any other
+// failure keeps the previous snapshot.
+func (s *Source) refreshNamespaces(ctx context.Context, c *conn) {
+	s.mu.Lock()
+	skip := !s.needNamespaces || s.namespaces.forbidden
+	s.mu.Unlock()
+	if skip {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
+	defer cancel()
+	next, err := readNamespaces(ctx, c)
+	var refused *StatusError
+	switch {
+	case err == nil:
+	case errors.As(err, &refused) && refused.Code == http.StatusForbidden:
+		next = &Namespaces{forbidden: true}
+	default:
+		s.log.V(1).Info("namespaces cannot be listed", "cause", PlainCause(err))
+		return
+	}
+	s.mu.Lock()
+	changed := s.current == c && !s.namespaces.equal(next)
+	if changed {
+		s.namespaces = next
+	}
+	s.mu.Unlock()
+	if changed {
+		s.notify()
+	}
+}
+
+func readNamespaces(ctx context.Context, c *conn) (*Namespaces, error) {
+	out := &Namespaces{synced: true, labels: map[string]map[string]string{}}
+	next := ""
+	for {
+		var page struct {
+			Metadata struct {
+				Continue string `json:"continue"`
+			} `json:"metadata"`
+			Items []struct {
+				Metadata struct {
+					Name   string            `json:"name"`
+					Labels map[string]string `json:"labels"`
+				} `json:"metadata"`
+			} `json:"items"`
+		}
+		q := url.Values{"limit": {strconv.Itoa(500)}}
+		if next != "" {
+			q.Set("continue", next)
+		}
+		resp, err := c.get(ctx, c.url(Collection{Type: change.Type{Version: "v1", Resource: "namespaces"}}, q))
+		if err != nil {
+			return nil, err
+		}
+		err = json.NewDecoder(io.LimitReader(resp.Body, maxPage)).Decode(&page)
+		_ = resp.Body.Close()
+		if err != nil {
+			return nil, fmt.Errorf("reading the namespaces: %w", err)
+		}
+		for _, i := range page.Items {
+			out.labels[i.Metadata.Name] = i.Metadata.Labels
+		}
+		if next = page.Metadata.Continue; next == "" {
+			return out, nil
+		}
+	}
+}
