@@ -22,6 +22,9 @@ func loadOpenPGP(armoured, passphrase []byte, name string) (signer *Signer, err 
 			signer, err = nil, invalid(name, `"git.asc" makes the OpenPGP library fail`)
 		}
 	}()
+	if err := checkCost(armoured); err != nil {
+		return nil, invalid(name, `"git.asc" cannot be used: %v`, err)
+	}
 	ring, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(armoured))
 	if err != nil {
 		return nil, invalid(name, `"git.asc" is no armoured OpenPGP private key: %v`, err)

@@ -5,6 +5,7 @@ package signing
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -44,23 +45,21 @@ func invalid(name, format string, args ...any) *gitauth.Error {
 }
 
 func loadSSH(key, passphrase []byte, name string) (*Signer, error) {
-	key, err := gitauth.OpenPKCS8(key, passphrase)
+	parsed, err := openSSH(key, passphrase, name)
 	if err != nil {
-		return nil, invalid(name, `"signing.key" does not open with "passphrase": %v`, err)
+		return nil, err
 	}
-	parsed, err := ssh.ParsePrivateKey(key)
-	var missing *ssh.PassphraseMissingError
-	switch {
-	case errors.As(err, &missing) && len(passphrase) == 0:
-		return nil, invalid(name, `"signing.key" has a passphrase and the Secret has no "passphrase"`)
-	case errors.As(err, &missing):
-		if parsed, err = ssh.ParsePrivateKeyWithPassphrase(key, passphrase); err != nil {
-			return nil, invalid(name, `"signing.key" does not open with "passphrase"`)
-		}
-	case err != nil:
-		return nil, invalid(name, `"signing.key" is no private key in OpenSSH or PKCS#8 form: %v`, err)
+	// The library reads a key from its PEM form only. Deriving a key from a passphrase is slow on purpose, so it is
+	// handed the opened key.
+	block, err := ssh.MarshalPrivateKey(parsed, "")
+	if err != nil {
+		return nil, invalid(name, `"signing.key" cannot sign: %v`, err)
 	}
-	inner, err := signature.NewSSHSigner(key, passphrase)
+	inner, err := signature.NewSSHSigner(pem.EncodeToMemory(block), nil)
+	if err != nil {
+		return nil, invalid(name, `"signing.key" cannot sign: %v`, err)
+	}
+	signer, err := ssh.NewSignerFromKey(parsed)
 	if err != nil {
 		return nil, invalid(name, `"signing.key" cannot sign: %v`, err)
 	}
@@ -72,9 +71,33 @@ func loadSSH(key, passphrase []byte, name string) (*Signer, error) {
 			}
 			return sig, nil
 		},
-		public: authorizedKey(parsed.PublicKey()),
-		id:     ssh.FingerprintSHA256(parsed.PublicKey()),
+		public: authorizedKey(signer.PublicKey()),
+		id:     ssh.FingerprintSHA256(signer.PublicKey()),
 	}, nil
+}
+
+// openSSH reads a private key, encrypted or not.
+func openSSH(key, passphrase []byte, name string) (crypto.PrivateKey, error) {
+	key, err := gitauth.OpenPKCS8(key, passphrase)
+	if err != nil {
+		return nil, invalid(name, `"signing.key" does not open with "passphrase": %v`, err)
+	}
+	parsed, err := ssh.ParseRawPrivateKey(key)
+	var missing *ssh.PassphraseMissingError
+	encrypted := errors.As(err, &missing)
+	if encrypted && len(passphrase) > 0 {
+		parsed, err = ssh.ParseRawPrivateKeyWithPassphrase(key, passphrase)
+	}
+	switch {
+	case err == nil:
+		return parsed, nil
+	case encrypted && len(passphrase) == 0:
+		return nil, invalid(name, `"signing.key" has a passphrase and the Secret has no "passphrase"`)
+	case encrypted:
+		return nil, invalid(name, `"signing.key" does not open with "passphrase"`)
+	default:
+		return nil, invalid(name, `"signing.key" is no private key in OpenSSH or PKCS#8 form: %v`, err)
+	}
 }
 
 // authorizedKey is one line without a line break.
