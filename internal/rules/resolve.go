@@ -135,10 +135,14 @@ func overlap(r *Compiled, f *findings, claimed map[change.Cell]*cellClaims) (Ans
 			for _, cell := range slices.SortedFunc(maps.Keys(others), compareCells) {
 				if cell.Group == cl.typ.Group && cell.Resource == cl.typ.Resource &&
 					(cell.Namespace == "") != (cl.namespace == "") {
+					other := fmt.Sprintf("of %s, which is older", others[cell].rule)
+					if others[cell].rule == r.Rule.Key {
+						other = "of the same rule"
+					}
 					return Answer{
 						Status: False, Reason: ReasonCollectionOverlap, Stalled: true,
-						Message: fmt.Sprintf("%s of %s overlaps %s of %s, which is the older one. An object would be watched twice.",
-							scopeName(cl.cell()), r.Rule.Key, scopeName(cell), others[cell].rule),
+						Message: fmt.Sprintf("%s of %s overlaps %s %s. An object would be watched twice.",
+							scopeName(cl.cell()), r.Rule.Key, scopeName(cell), other),
 					}, true
 				}
 			}
