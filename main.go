@@ -103,6 +103,7 @@ type options struct {
 
 	git           providers.GitOptions
 	refresh       time.Duration
+	gitTimeout    time.Duration
 	bufferMaxSize string
 	buffer        int64
 	sensitive     []string
@@ -132,6 +133,7 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.DurationVar(&o.shutdownGrace, "shutdown-grace", 30*time.Second, "How long a stopping operator may finish its publications.")
 	fs.DurationVar(&o.refresh, "git-refresh-interval", 10*time.Minute,
 		"How long a branch may stay unproved before its GitTargets' interval looks at it; 0 turns it off.")
+	fs.DurationVar(&o.gitTimeout, "git-timeout", 2*time.Minute, "How long one call to a Git server may take.")
 	fs.StringVar(&o.bufferMaxSize, "branch-buffer-max-size", "8Mi", "The bytes a branch accepts while its remote cannot be reached.")
 	fs.StringSliceVar(&o.sensitive, "additional-sensitive-resources", nil,
 		"Types encrypted besides Secrets: resource or group/resource, in any version.")
@@ -173,6 +175,9 @@ func (o *options) validate() error {
 	}
 	if o.concurrent < 1 || o.maxStreams < 1 || o.sourceQPS <= 0 || o.sourceBurst < 1 {
 		errs = append(errs, errors.New("--concurrent, --max-streams-per-target, --source-api-qps and --source-api-burst must be above zero"))
+	}
+	if o.gitTimeout <= 0 {
+		errs = append(errs, errors.New("--git-timeout must be above zero"))
 	}
 	if o.refresh < 0 {
 		errs = append(errs, errors.New("--git-refresh-interval must not be negative"))
@@ -263,7 +268,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	})
 	branches := branch.NewManager(branch.Options{
 		StoragePath: o.storagePath, Grace: o.shutdownGrace * 2 / 3, Log: ctrl.Log.WithName("branch"), Metrics: collectors,
-		Machine: core.Config{BufferMax: o.buffer, RefreshInterval: o.refresh},
+		Machine: core.Config{BufferMax: o.buffer, RefreshInterval: o.refresh, CallDeadline: o.gitTimeout},
 		Dirty:   dirty, Requests: requests,
 	})
 	metrics.RegisterState(ctrlmetrics.Registry, branches)

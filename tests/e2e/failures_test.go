@@ -13,6 +13,7 @@ import (
 	"github.com/fluxcd/pkg/apis/meta"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -77,8 +78,35 @@ var _ = Describe("A Git server", func() {
 		Entry("500", gitserver.Fault{Status: http.StatusInternalServerError, Body: "disk on fire"}, "ConnectionFailed", "disk on fire"),
 		Entry("401", gitserver.Fault{Status: http.StatusUnauthorized, Body: "token expired"}, "AuthenticationFailed", "token expired"),
 		Entry("413", gitserver.Fault{Service: "git-receive-pack", Status: http.StatusRequestEntityTooLarge, Body: "too large for us"}, "413", "too large for us"),
+		Entry("hanging", gitserver.Fault{Hang: true}, "DeadlineExceeded", "deadline"),
 		Entry("closing early", gitserver.Fault{Close: true}, "ConnectionFailed", "EOF"),
 	)
+
+	It("that answers a 403 to one credential recovers with the next one, without a restart", func(ctx SpecContext) {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "login"}, StringData: map[string]string{"username": "mirror", "password": "old"}}
+		m := newMirror(ctx, mirrorOptions{
+			before: func(m *mirror) {
+				git.SetAuth("mirror", "old")
+				secret.Namespace = m.namespace
+				Expect(kube.Create(ctx, secret)).To(Succeed())
+			},
+			provider: func(p *v1alpha3.GitProvider) { p.Spec.SecretRef = &meta.LocalObjectReference{Name: "login"} },
+		})
+		DeferCleanup(func() { git.SetAuth("", "") })
+		m.apply(ctx, "before", data(0))
+		m.settled(ctx)
+		git.SetAuth("mirror", "new")
+		m.apply(ctx, "during", data(1))
+		m.condition(ctx, meta.ReadyCondition, func(g Gomega, c *metav1.Condition) {
+			g.Expect(c.Reason).To(Equal(v1alpha3.AuthenticationFailedReason))
+		})
+		secret.StringData = map[string]string{"password": "new"}
+		Expect(kube.Update(ctx, secret)).To(Succeed())
+		// The provider reads its Secret at its own interval; the annotation asks for it now.
+		annotate(ctx, &v1alpha3.GitProvider{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "infra"}})
+		m.settled(ctx)
+		m.waitReady(ctx)
+	})
 
 	It("that refuses by a hook keeps its words on the target and lets other work go on", func(ctx SpecContext) {
 		m := newMirror(ctx, mirrorOptions{})
@@ -151,6 +179,15 @@ func poke(ctx SpecContext, m *mirror) {
 	Expect(kube.Get(ctx, client.ObjectKeyFromObject(m.target), t)).To(Succeed())
 	t.Spec.Interval = &metav1.Duration{Duration: 7 * time.Minute}
 	Expect(kube.Update(ctx, t)).To(Succeed())
+}
+
+// annotate asks for a pass of an object now.
+func annotate(ctx SpecContext, o client.Object) {
+	GinkgoHelper()
+	Expect(kube.Get(ctx, client.ObjectKeyFromObject(o), o)).To(Succeed())
+	patch := client.MergeFrom(o.DeepCopyObject().(client.Object))
+	o.SetAnnotations(map[string]string{v1alpha3.ReconcileRequestAnnotation: unique("now")})
+	Expect(kube.Patch(ctx, o, patch)).To(Succeed())
 }
 
 // metric reads a gauge of the mirror's branch.

@@ -71,6 +71,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 func startOperator(args ...string) {
 	GinkgoHelper()
 	var err error
+	// Specs send credentials over plain HTTP on the loopback, and wait for a hanging server.
+	args = append(args, "--insecure-allow-git-http", "--git-timeout=3s")
 	operator, err = harness.StartOperator(plane, dir, args...)
 	Expect(err).NotTo(HaveOccurred())
 }
