@@ -28,6 +28,7 @@ var allowed = map[string][]string{
 	"internal/change":              {},
 	"internal/mailbox":             {},
 	"internal/metrics":             {},
+	"internal/features":            {},
 	"internal/rules":               {},
 	"internal/claims":              {},
 	"internal/manifest":            {},
