@@ -6,4 +6,6 @@ package cli
 import "github.com/spf13/cobra"
 
 // commands are the sub-commands; each has a file of its name.
-func commands(streams) []*cobra.Command { return nil }
+func commands(s streams) []*cobra.Command {
+	return []*cobra.Command{scanCommand(s), planCommand(s), neatCommand(s)}
+}

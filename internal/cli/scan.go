@@ -1,0 +1,200 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/configbutler/gitops-reverser/internal/manifest"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+)
+
+// scanReport is what scan prints as JSON.
+type scanReport struct {
+	Path      string             `json:"path"`
+	Accepted  bool               `json:"accepted"`
+	Reason    string             `json:"reason"`
+	Message   string             `json:"message"`
+	Layout    scanLayout         `json:"layout"`
+	Files     int                `json:"files"`
+	Ignored   int                `json:"ignored"`
+	Documents []scanDocument     `json:"documents"`
+	Issues    []acceptance.Issue `json:"issues"`
+	// Notes are findings that refuse nothing, such as kinds no built-in type or CRD explains.
+	Notes []scanNote `json:"notes"`
+}
+
+type scanLayout struct {
+	Mode          string   `json:"mode,omitempty"`
+	Roots         []string `json:"roots,omitempty"`
+	ReadOnlyBases []string `json:"readOnlyBases,omitempty"`
+}
+
+type scanDocument struct {
+	Path      string `json:"path"`
+	Document  int    `json:"document"`
+	Line      int    `json:"line"`
+	Group     string `json:"group,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	Encrypted bool   `json:"encrypted,omitempty"`
+}
+
+type scanNote struct {
+	Code    string `json:"code"`
+	Path    string `json:"path"`
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+}
+
+func scanCommand(s streams) *cobra.Command {
+	var folder, output string
+	var crds []string
+	cmd := &cobra.Command{
+		Use:   "scan DIR",
+		Short: "Show what a folder holds and whether the operator may write into it",
+		Long: "Read a checked-out repository and show what the folder of a GitTarget holds: its render roots, its documents, and\n" +
+			"either that it is accepted or every refusal with its place and cure. Exit code 0: accepted, 1: refused, 2: misuse.",
+		Example: "  gitops-reverser scan . --path apps/production",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != "text" && output != "json" {
+				return fmt.Errorf("-o %s: want text or json", output)
+			}
+			r, err := scan(cmd.Context(), args[0], folder, crds)
+			if err != nil {
+				return err
+			}
+			if err := r.print(s.out, output); err != nil {
+				return err
+			}
+			if !r.Accepted {
+				return &exitError{code: ExitRefused}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&folder, "path", ".", "folder of the target, relative to DIR")
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().StringArrayVar(&crds, "crds", nil, "file or folder with CustomResourceDefinitions; may be repeated")
+	return cmd
+}
+
+func scan(ctx context.Context, dir, folder string, crds []string) (*scanReport, error) {
+	in, err := open(dir, folder, crds)
+	if err != nil {
+		return nil, err
+	}
+	res, err := plan.Plan(ctx, plan.Request{
+		Tree: manifest.NewMemTree(in.files), Path: in.path, Kinds: in.types, Schemas: in.types, Memo: render.NewMemo(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	r := &scanReport{
+		Path: in.path, Accepted: len(res.Issues) == 0, Issues: res.Issues, Documents: []scanDocument{}, Notes: []scanNote{},
+		Layout: scanLayout{Mode: string(res.Layout.Mode), Roots: res.Layout.Roots, ReadOnlyBases: res.Layout.ReadOnlyBases},
+	}
+	if r.Issues == nil {
+		r.Issues = []acceptance.Issue{}
+	}
+	r.Reason, r.Message = acceptance.Condition(res.Issues)
+	counts := res.Folder.Counts()
+	r.Files, r.Ignored = counts.Files, counts.Ignored
+	view := inventory.View{Kinds: in.types}
+	for d := range res.Folder.Documents() {
+		if d.Content != inventory.Managed {
+			continue
+		}
+		id := res.Folder.Effective(d, view).ID
+		r.Documents = append(r.Documents, scanDocument{
+			Path: res.Folder.Rel(d.Path), Document: int(d.Index), Line: int(d.Line), Group: id.Group, Kind: id.Kind,
+			Namespace: id.Namespace, Name: id.Name, Encrypted: d.Encrypted,
+		})
+	}
+	for _, d := range res.Folder.Diagnose(view) {
+		r.Notes = append(r.Notes, scanNote{
+			Code: string(d.Code), Path: res.Folder.Rel(d.Path), Line: d.Line, Message: d.Message,
+		})
+	}
+	return r, nil
+}
+
+func (r *scanReport) print(w io.Writer, format string) error {
+	if format == "json" {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	var b strings.Builder
+	state := "accepted"
+	if !r.Accepted {
+		state = "refused (" + r.Reason + ")"
+	}
+	fmt.Fprintf(&b, "folder %s: %s\n", r.Path, state)
+	switch {
+	case len(r.Layout.Roots) > 1:
+		fmt.Fprintf(&b, "layout: several render roots: %s\n", strings.Join(r.Layout.Roots, ", "))
+	case len(r.Layout.Roots) == 1:
+		fmt.Fprintf(&b, "layout: %s, root %s\n", r.Layout.Mode, r.Layout.Roots[0])
+	case r.Layout.Mode != "":
+		fmt.Fprintf(&b, "layout: %s\n", r.Layout.Mode)
+	}
+	if len(r.Layout.ReadOnlyBases) > 0 {
+		fmt.Fprintf(&b, "read-only bases: %s\n", strings.Join(r.Layout.ReadOnlyBases, ", "))
+	}
+	fmt.Fprintf(&b, "%d files, %d documents, %d ignored entries\n", r.Files, len(r.Documents), r.Ignored)
+	kinds := map[string]int{}
+	for _, d := range r.Documents {
+		kinds[strings.TrimSuffix(d.Kind+"."+d.Group, ".")]++
+	}
+	names := make([]string, 0, len(kinds))
+	for k := range kinds {
+		names = append(names, k)
+	}
+	slices.Sort(names)
+	for _, k := range names {
+		fmt.Fprintf(&b, "  %4d %s\n", kinds[k], k)
+	}
+	printIssues(&b, r.Issues)
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "note %s: %s: %s\n", place(n.Path, n.Line), n.Code, n.Message)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printIssues(b *strings.Builder, issues []acceptance.Issue) {
+	for _, i := range issues {
+		at := place(i.Path, i.Line)
+		if i.Document > 0 {
+			at += fmt.Sprintf(" (document %d)", i.Document)
+		}
+		fmt.Fprintf(b, "refused %s: %s: %s\n", at, i.Kind, i.Message)
+		switch {
+		case i.Cure != "" && i.Actor != "":
+			fmt.Fprintf(b, "  cure (%s): %s\n", i.Actor, strings.ReplaceAll(i.Cure, "\n", "\n    "))
+		case i.Cure != "":
+			fmt.Fprintf(b, "  cure: %s\n", strings.ReplaceAll(i.Cure, "\n", "\n    "))
+		}
+	}
+}
+
+func place(name string, line int) string {
+	if line > 0 {
+		return fmt.Sprintf("%s:%d", name, line)
+	}
+	return name
+}
