@@ -20,7 +20,7 @@ const (
 // graph derives roots, cycles and reach from the resolved references.
 func (r *resolver) graph() {
 	l := r.out
-	slices.SortFunc(l.sorted, func(a, b *Kustomization) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(l.sorted, func(a, b *Kustomization) int { return cmp.Or(cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Path, b.Path)) })
 	referenced := map[string]bool{}
 	for _, k := range l.sorted {
 		for _, c := range l.children(k) {

@@ -130,7 +130,7 @@ type Reach struct {
 // Jail returns the folder, from the repository root; "" is the root.
 func (l *Layout) Jail() string { return l.jail }
 
-// All returns every kustomization in scope, read-only bases included, sorted by path.
+// All returns every kustomization in scope, read-only bases included, sorted by directory.
 func (l *Layout) All() []*Kustomization { return l.sorted }
 
 // Roots returns the render roots: the kustomizations in the folder that no kustomization in scope refers to. Sorted.
