@@ -85,31 +85,70 @@ func renamed(cur, want any, keys []string, inPlace bool) float64 {
 	return float64(same) / float64(fields)
 }
 
-// matchPlaces pairs equal items in sequence, then what lies between them: one by one when there are as many on both
-// sides, else by likeness.
+// matchPlaces pairs equal items in sequence, then equal items that moved, then what is left between the first ones:
+// one by one when there is as much on both sides, else by likeness.
 func matchPlaces(cur, want []any, same func(i, j int) bool) []int {
 	pairs := none(len(want))
+	used := make([]bool, len(cur))
+	fixed := Align(len(cur), len(want), same)
+	for _, p := range fixed {
+		pairs[p[1]], used[p[0]] = p[0], true
+	}
+	matchMoved(pairs, used, same)
 	i, j := 0, 0
-	for _, p := range append(Align(len(cur), len(want), same), [2]int{len(cur), len(want)}) {
-		rows, cols := p[0]-i, p[1]-j
-		for k := range cols {
-			if rows == cols {
-				pairs[j+k] = i + k
+	for _, p := range append(fixed, [2]int{len(cur), len(want)}) {
+		var left, fresh []int
+		for ; i < p[0]; i++ {
+			if !used[i] {
+				left = append(left, i)
 			}
 		}
-		if rows != cols {
-			for k, g := range alike(rows, cols, func(a, b int) float64 { return likeness(cur[i+a], want[j+b]) }) {
-				if g >= 0 {
-					pairs[j+k] = i + g
-				}
+		for ; j < p[1]; j++ {
+			if pairs[j] < 0 {
+				fresh = append(fresh, j)
 			}
 		}
-		if p[1] < len(want) {
-			pairs[p[1]] = p[0]
+		i, j = i+1, j+1
+		if len(left) == len(fresh) {
+			for k := range fresh {
+				pairs[fresh[k]] = left[k]
+			}
+			continue
 		}
-		i, j = p[0]+1, p[1]+1
+		like := func(a, b int) float64 { return likeness(cur[left[a]], want[fresh[b]]) }
+		for k, g := range alike(len(left), len(fresh), like) {
+			if g >= 0 {
+				pairs[fresh[k]] = left[g]
+			}
+		}
 	}
 	return pairs
+}
+
+// matchMoved pairs equal items that stand in another place.
+func matchMoved(pairs []int, used []bool, same func(i, j int) bool) {
+	var left, fresh []int
+	for i, u := range used {
+		if !u {
+			left = append(left, i)
+		}
+	}
+	for j, i := range pairs {
+		if i < 0 {
+			fresh = append(fresh, j)
+		}
+	}
+	if len(left)*len(fresh) > maxPairs {
+		return
+	}
+	for _, j := range fresh {
+		for _, i := range left {
+			if !used[i] && same(i, j) {
+				pairs[j], used[i] = i, true
+				break
+			}
+		}
+	}
 }
 
 // alike pairs n items with m items in sequence so that the sum of their likeness is largest. It returns for each of

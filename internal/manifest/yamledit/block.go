@@ -20,7 +20,7 @@ func (e *editor) mapping(n *yamldoc.Node, cur, want map[string]any, at spot) boo
 	var merge *yamldoc.Node
 	for i, p := range n.Pairs {
 		if p.Merge() {
-			merge = p.Key
+			merge = p.Value
 			continue
 		}
 		k := p.Key.Value

@@ -24,7 +24,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/testshared"
 )
 
-var exhaustive = flag.Bool("exhaustive", false, "try every place of every document of the corpus")
+var more = flag.Int("more", 1, "try this many times as many places of each document of the corpus")
 
 // goal is the share of edits of editable documents that must be right and minimal (decisions 42).
 const goal = 0.995
@@ -227,7 +227,7 @@ func (x *trial) places(want func(p place) bool) []place {
 
 // pick thins out a list of places, evenly.
 func pick(list []place, n int) []place {
-	if *exhaustive || len(list) <= n {
+	if n *= *more; len(list) <= n {
 		return list
 	}
 	var out []place
@@ -422,6 +422,10 @@ func (x *trial) onlyIn(p place) func(d lineDiff) string {
 	}
 	for to < len(all) && strings.HasPrefix(strings.TrimSpace(all[to]), "#") {
 		to++
+	}
+	if first := entries(p.parent)[0]; p.i == 0 && p.parent.Style == yamldoc.Block && len(entries(p.parent)) > 1 &&
+		strings.TrimSpace(string(x.body[yamldoc.LineStart(x.body, first.start):first.start])) != "" {
+		to++ // behind a dash: the next entry moves up to that line
 	}
 	if len(p.parent.Pairs)+len(p.parent.Items) == 1 {
 		from-- // the key of the emptied collection

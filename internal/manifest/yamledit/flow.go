@@ -93,7 +93,37 @@ func (e *editor) insertFlow(n *yamldoc.Node, list []entry, i int, texts []string
 		e.insert(list[0].start, strings.Join(texts, sep)+sep)
 		return
 	}
-	e.insert(list[i].end, sep+strings.Join(texts, sep))
+	comma, comment := e.behind(list[i].end)
+	if !comment {
+		e.insert(list[i].end, sep+strings.Join(texts, sep))
+		return
+	}
+	// The comment behind the entry stays with it: the new ones start on the next line.
+	indent := spaces(list[i].start - yamldoc.LineStart(e.src, list[i].start))
+	text := strings.Join(texts, ","+e.look.nl+indent)
+	if !comma {
+		e.insert(list[i].end, ",")
+	} else {
+		text += ","
+	}
+	e.insert(e.nextLine(list[i].end), indent+text+e.look.nl)
+}
+
+// behind reports whether a comma, and then a comment, follow on the line of a flow entry that ends at an offset.
+// comment is false when something else follows.
+func (e *editor) behind(end int) (comma, comment bool) {
+	rest := string(e.src[end:yamldoc.LineEnd(e.src, end)])
+	trimmed := strings.TrimLeft(rest, " \t")
+	trimmed, comma = strings.CutPrefix(trimmed, ",")
+	return comma, strings.HasPrefix(strings.TrimLeft(trimmed, " \t"), "#")
+}
+
+// alone reports whether a flow entry fills its lines, so that it can be deleted with them: nothing before it, and
+// behind it at most a comment and a comma; the comma may only be missing behind a comment that keeps the one before.
+func (e *editor) alone(at entry, commented bool) bool {
+	comma, comment := e.behind(at.end)
+	rest := strings.Trim(string(e.src[at.end:yamldoc.LineEnd(e.src, at.end)]), " \t,")
+	return e.ownLine(at.start) && (comment || rest == "" && (comma || commented))
 }
 
 // removeFlow deletes entries of a flow collection. At least one entry stays.
@@ -106,31 +136,15 @@ func (e *editor) removeFlow(list []entry, removed []int) {
 	for gone[first] {
 		first++
 	}
-	if first > 0 {
-		e.delete(list[0].start, e.flowText(list[first-1].end, list[first].start))
-	}
-	for i := first + 1; i < len(list); i++ {
+	for i := range list {
 		switch {
 		case !gone[i]:
-		case e.commented(list[i-1].end, list[i].end) && e.ownLine(list[i].start):
+		case e.alone(list[i], i > first && strings.Contains(string(e.src[list[i-1].end:list[i].start]), "#")):
 			e.delete(yamldoc.LineStart(e.src, list[i].start), e.nextLine(list[i].end))
-		default:
+		case i > first:
 			e.delete(list[i-1].end, list[i].end)
+		default:
+			e.delete(list[i].start, e.firstText(e.nextLine(list[i].end), list[i+1].start))
 		}
 	}
 }
-
-// commented reports whether a comment stands before or behind a flow entry that alone fills its lines.
-func (e *editor) commented(before, end int) bool {
-	rest := strings.TrimLeft(string(e.src[end:yamldoc.LineEnd(e.src, end)]), " \t,")
-	behind := strings.HasPrefix(rest, "#")
-	p := before
-	for p < end && strings.IndexByte(" \t,\r\n", e.src[p]) >= 0 {
-		p++
-	}
-	return behind || rest == "" && p < end && e.src[p] == '#'
-}
-
-// flowText returns where the text that belongs to a flow entry starts, between the end of the one before and its own
-// start: a comment on a line of its own belongs to it.
-func (e *editor) flowText(from, to int) int { return e.firstText(e.nextLine(from), to) }

@@ -45,10 +45,8 @@ type where struct {
 
 // value renders a value in block context.
 func (l look) value(v any, at where) rendered {
-	if at.like != nil && at.like.Kind != yamldoc.Scalar && at.like.Style == yamldoc.Flow && !isEmpty(v) {
-		if isCollection(v) && len(flowText(v, plainFlow)) <= 80 {
-			return rendered{inline: flowText(v, plainFlow)}
-		}
+	if isFlow(at.like) && isCollection(v) && !isEmpty(v) && len(flowText(v, plainFlow)) <= 80 {
+		return rendered{inline: flowText(v, plainFlow)}
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -65,6 +63,11 @@ func (l look) value(v any, at where) rendered {
 		return l.str(v, at)
 	}
 	return rendered{inline: simpleText(v)}
+}
+
+// isFlow reports a flow collection with entries: "{}" is no choice of style.
+func isFlow(n *yamldoc.Node) bool {
+	return n != nil && n.Style == yamldoc.Flow && len(n.Pairs)+len(n.Items) > 0
 }
 
 // nested renders a map or a list that is not empty.
@@ -134,7 +137,8 @@ func sibling(like *yamldoc.Node, v any) *yamldoc.Node {
 	}
 	_, isMap := v.(map[string]any)
 	for i := len(like.Pairs) - 1; i >= 0; i-- {
-		if n := like.Pairs[i].Value; n.Kind == yamldoc.Map && isMap || n.Kind == yamldoc.Seq && !isMap {
+		n := like.Pairs[i].Value
+		if len(n.Pairs) > 0 && isMap || len(n.Items) > 0 && !isMap {
 			return n
 		}
 	}

@@ -22,18 +22,9 @@ func (e *editor) replace(want any, at spot) bool {
 		e.setFlow(at, flowText(want, e.flowLook(at.parent)))
 		return true
 	}
-	like := n
-	if n.Kind == yamldoc.Scalar || n.Style == yamldoc.Flow && isInside(e.src, n) {
-		like = nil
-	}
 	l := e.look.near(at.parent)
-	e.set(at, l.value(want, where{col: at.parent.Indent, item: at.parent.Kind == yamldoc.Seq, like: like}))
+	e.set(at, l.value(want, where{col: at.parent.Indent, item: at.parent.Kind == yamldoc.Seq, like: n}))
 	return true
-}
-
-// isInside reports an empty flow collection: "{}" is no choice of style.
-func isInside(src []byte, n *yamldoc.Node) bool {
-	return strings.Trim(string(src[n.Content:n.End]), "[]{} ") == ""
 }
 
 // setFlow puts a text where a value in a flow collection stands.
