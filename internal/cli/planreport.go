@@ -124,6 +124,13 @@ func (r *planReport) finish(before, after map[string]manifest.File) error {
 		old := string(was.Content)
 		edits := myers.ComputeEdits(span.URIFromPath(name), old, string(now.Content))
 		f.Diff = fmt.Sprint(gotextdiff.ToUnified(from, to, old, edits))
+		// The library writes "1" for the empty side of a new or deleted file, which patch and git apply refuse.
+		if len(was.Content) == 0 {
+			f.Diff = strings.Replace(f.Diff, "\n@@ -1 +", "\n@@ -0,0 +", 1)
+		}
+		if len(now.Content) == 0 {
+			f.Diff = strings.Replace(f.Diff, " +1 @@\n", " +0,0 @@\n", 1)
+		}
 		r.Files = append(r.Files, f)
 	}
 	if r.Objects == nil {

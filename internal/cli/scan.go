@@ -125,6 +125,10 @@ func scan(ctx context.Context, dir, folder string, crds []string) (*scanReport, 
 		})
 	}
 	for _, d := range res.Folder.Diagnose(view) {
+		refused := func(i acceptance.Issue) bool { return i.Path == res.Folder.Rel(d.Path) && i.Line == d.Line }
+		if slices.ContainsFunc(res.Issues, refused) {
+			continue
+		}
 		r.Notes = append(r.Notes, scanNote{
 			Code: string(d.Code), Path: res.Folder.Rel(d.Path), Line: d.Line, Message: d.Message,
 		})
