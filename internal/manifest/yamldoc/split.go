@@ -126,12 +126,12 @@ func (s *splitter) begin(text []byte, after int) {
 	frame := s.doc.Frame
 	if s.open {
 		frame = s.pos
-		if s.directives >= 0 {
-			frame = s.directives
-		}
 		s.finish(frame)
 	}
 	s.doc = Doc{Start: after, Frame: frame, Marker: s.pos, Line: s.line + 1, Empty: true}
+	if after == s.pos+len(text) {
+		s.doc.Line = s.line // the marker line has no line break: the empty document is on it
+	}
 	if rest := bytes.TrimLeft(text[3:], " \t"); len(rest) > 0 && rest[0] != '#' {
 		s.doc.Start, s.doc.Line, s.doc.Empty = s.pos, s.line, false
 	}
@@ -159,14 +159,14 @@ func (s *splitter) finish(end int) {
 	s.open = false
 }
 
-// isDirective reports whether the line being read is a directive: only directives, comments and blank lines lie
-// between it and the next marker.
+// isDirective reports whether the line being read is a directive: no document is open, and only directives, comments
+// and blank lines lie between it and the next marker.
 func (s *splitter) isDirective(text []byte) bool {
-	if len(text) == 0 || text[0] != '%' || s.pos < s.plain {
+	if s.open || len(text) == 0 || text[0] != '%' {
 		return false
 	}
-	if s.directives >= 0 {
-		return true
+	if s.directives >= 0 || s.pos < s.plain {
+		return s.directives >= 0
 	}
 	for pos := s.pos; pos < len(s.src); {
 		end, after := s.next(pos)
