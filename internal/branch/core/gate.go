@@ -125,7 +125,8 @@ func (g gate) keep(it held) {
 }
 
 // supersede drops held changes of a cell for which a snapshot stands, except a delete of an object it does not hold.
-func (g gate) supersede(s *change.Snapshot) {
+// With back, only those that went back into the hold are older than the snapshot.
+func (g gate) supersede(s *change.Snapshot, back bool) {
 	h := &g.t.gate
 	if len(h.items) == 0 {
 		return
@@ -136,7 +137,8 @@ func (g gate) supersede(s *change.Snapshot) {
 	}
 	kept := h.items[:0]
 	for _, it := range h.items {
-		if it.change.Cell != s.Cell || (it.change.Operation == change.Delete && !has[it.change.Object]) {
+		absent := it.change.Operation == change.Delete && !has[it.change.Object]
+		if absent || it.change.Cell != s.Cell || (back && !it.back) {
 			kept = append(kept, it)
 			continue
 		}

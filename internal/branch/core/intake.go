@@ -158,7 +158,7 @@ func (k *intake) snapshot(in Snapped) {
 		return
 	}
 	cl.lost, cl.asked = false, time.Time{}
-	k.m.gate(t).supersede(&s)
+	k.m.gate(t).supersede(&s, false)
 	r := &receipt{open: 1}
 	cl.track(s.ResourceVersion, r, true)
 	k.m.windows.close(CloseResync)

@@ -27,9 +27,8 @@ type pending struct {
 	// commit is the local commit of the present chain, zero for a write without a difference; valid while built.
 	commit Commit
 	empty  bool
-	// tried: the remote refused it before (decisions 58). turn orders decisions and settings aside.
+	// tried: the remote refused it before (decisions 58).
 	tried bool
-	turn  uint64
 }
 
 // resync is what only snapshots carry.
@@ -58,7 +57,6 @@ type ledger struct {
 	seq     Seq
 	// rebuild is the first write whose local commit must be made anew before the next push; zero = none.
 	rebuild Seq
-	turns   uint64
 }
 
 func (l *ledger) append(p *pending) {
@@ -103,8 +101,7 @@ func (l *ledger) drop(p *pending) {
 
 // decide keeps the first plan's decision. A snapshot's items are let go: the decision holds the content.
 func (l *ledger) decide(p *pending, in Written) {
-	l.turns++
-	p.decided, p.decision, p.turn = true, in.Decision, l.turns
+	p.decided, p.decision = true, in.Decision
 	l.waiting--
 	for _, r := range p.receipts {
 		r.decided = true

@@ -31,7 +31,7 @@ func (m *Machine) settleLocally(p *pending) bool {
 		case p.work.Recovered:
 			return false
 		case p.work.Kind == KindWindow && !p.tried:
-			m.holdAgain(p)
+			m.holdAgain(t)
 		default:
 			m.lose(p, "pending", textPending)
 		}
@@ -65,22 +65,28 @@ func (m *Machine) lose(p *pending, label, text string) {
 	m.ledger.drop(p)
 }
 
-// holdAgain moves a closed window back into the hold: the gate closed before it was planned.
-func (m *Machine) holdAgain(p *pending) {
+// holdAgain moves the closed windows of a target back into the hold: the gate closed before they were planned. All of
+// them go, in order, so that none overtakes another; a snapshot that waits between them stands for those before it.
+func (m *Machine) holdAgain(t *target) {
+	for _, p := range slices.Clone(m.ledger.list[m.ledger.built:]) {
+		switch {
+		case p.t != t || p.decided:
+		case p.resync != nil:
+			m.gate(t).supersede(p.work.Snapshot, true)
+		case p.work.Kind == KindWindow && !p.work.Recovered && !p.tried:
+			m.holdWindow(p)
+		}
+	}
+}
+
+func (m *Machine) holdWindow(p *pending) {
 	m.saves.end(p.save, SaveFailed, Commit{}, textPending)
 	m.ledger.drop(p)
-	for i, c := range p.work.Changes {
-		if i > 0 {
-			for _, r := range p.receipts {
-				r.open++
-			}
-		}
-		m.gate(p.t).keep(held{change: c, receipts: p.receipts, back: true})
+	for _, r := range p.receipts {
+		r.open += len(p.work.Changes) - 1
 	}
-	for _, o := range m.ledger.list {
-		if o.t == p.t && o.resync != nil && !o.decided {
-			m.gate(p.t).supersede(o.work.Snapshot)
-		}
+	for _, c := range p.work.Changes {
+		m.gate(p.t).keep(held{change: c, receipts: p.receipts, back: true})
 	}
 }
 
@@ -88,14 +94,14 @@ func (m *Machine) holdAgain(p *pending) {
 func (m *Machine) settled(p *pending, published bool) {
 	m.ledger.answer(p, change.Settled, "", false)
 	m.saves.published(p)
-	done := append(p.receipts, m.publish.rejects.supersede(p)...)
+	m.publish.rejects.supersede(p)
 	if published || m.ledger.built == 0 {
-		m.cursors.settle(done, false)
+		m.cursors.settle(p.receipts, false)
 		return
 	}
 	// Nothing differs from a tree that is not on the remote yet: the cursors wait for that.
 	last := m.ledger.list[m.ledger.built-1]
-	last.receipts = append(last.receipts, done...)
+	last.receipts = append(last.receipts, p.receipts...)
 }
 
 // planned takes the answer to a Write.

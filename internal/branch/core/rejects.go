@@ -146,8 +146,7 @@ func (r *rejects) setAside(p *pending) {
 		return
 	}
 	p.save, p.decided, p.decision, p.tried = nil, false, nil, true
-	l.turns++
-	p.commit, p.turn = Commit{}, l.turns
+	p.commit = Commit{}
 	p.work.Save, p.work.Message, p.work.CommitEmpty = "", "", false
 	if p.work.Kind == KindWindow {
 		p.work.Source = MessageLive
@@ -180,13 +179,13 @@ func (r *rejects) retry() {
 	}
 }
 
-// supersede takes out of older writes set aside what a later write of the same target settled: their content must not
-// come back over it. It returns the receipts of what it took. A write that was decided while the
-// older one was still in the chain may have left an object out because nothing differed: then a snapshot must tell.
-func (r *rejects) supersede(by *pending) (done []*receipt) {
+// supersede takes out of older writes set aside what a later write of the same target covers: their content must not
+// come back over it. The later write may have found no difference only because the older one was still in the chain, so
+// a snapshot must tell what is missing.
+func (r *rejects) supersede(by *pending) {
 	l := &r.m.ledger
 	if len(l.aside) == 0 {
-		return nil
+		return
 	}
 	newer := make(map[change.ObjectID]bool, len(by.work.Changes))
 	for i := range by.work.Changes {
@@ -202,8 +201,7 @@ func (r *rejects) supersede(by *pending) (done []*receipt) {
 			if !newer[c.Object] && (by.resync == nil || by.work.Snapshot.Cell != c.Cell) {
 				kept = append(kept, c)
 				size += c.Size()
-			} else if cl := p.t.cells.byID[c.Cell]; cl != nil && by.turn < p.turn {
-				r.m.cursors.doom(p.receipts)
+			} else if cl := p.t.cells.byID[c.Cell]; cl != nil {
 				r.m.targets.ask(cl, RequestLost)
 			}
 		}
@@ -212,15 +210,12 @@ func (r *rejects) supersede(by *pending) (done []*receipt) {
 		}
 		l.bytes += size - p.bytes
 		p.work.Changes, p.bytes = kept, size
-		done = append(done, p.receipts...)
-		if len(kept) > 0 {
-			for _, r := range p.receipts {
-				r.open++ // what is left goes on
-			}
+		r.m.cursors.doom(p.receipts)
+		if len(kept) == 0 {
+			r.m.cursors.settle(p.receipts, true)
 		}
 		return len(kept) == 0
 	})
-	return done
 }
 
 // forget drops what is set aside for a target that is gone.

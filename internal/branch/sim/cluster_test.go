@@ -169,7 +169,7 @@ func (w *world) offer(s *stream, e event, recovered bool) bool {
 		c.Desired = []byte(e.value)
 	}
 	before := w.m.Status()
-	w.check.offered(s.t, c, recovered, before)
+	w.check.offered(s.t, c, recovered)
 	v := w.ask(func(k core.Ticket) core.Input { return core.Offered{Ticket: k, Change: c, Recovered: recovered} })
 	if v == change.Accepted {
 		w.check.budget(before, c.Size())
@@ -214,7 +214,7 @@ func (w *world) snapshot(s *stream) bool {
 		return false
 	}
 	w.check.budget(before, snap.Size())
-	w.check.superseded(s.t, &snap, before)
+	w.check.superseded(s.t, &snap)
 	s.pos, s.initial = len(log), false
 	return true
 }
