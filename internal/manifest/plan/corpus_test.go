@@ -104,10 +104,10 @@ type corpusTarget struct {
 	tree      *manifest.MemTree
 	// sibling is another kustomization of the repository over the same base.
 	sibling string
-	memo      *render.Memo
-	build     *render.Build
-	cluster   *rendered
-	base      *plan.Result
+	memo    *render.Memo
+	build   *render.Build
+	cluster *rendered
+	base    *plan.Result
 }
 
 func (c *corpusTarget) request(items ...change.Item) plan.Request {

@@ -13,6 +13,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
@@ -188,7 +189,7 @@ func (p *planner) createOne(ctx context.Context, c *creation, shared bool) (bool
 	} else {
 		desired := compare.Normalize(s.live, nil, s.options)
 		if p.req.Policy.EscapeSubstitution && !substitutionOff(s.live) {
-			desired = escapeTokens(desired)
+			desired = token.Escape(desired)
 		}
 		if file, err = yamledit.Append(file, desired); err != nil {
 			p.refused(s, ReasonUnknownContent, "the object cannot be written as YAML: "+err.Error())
@@ -258,8 +259,7 @@ func (p *planner) editKustomization(name string, change func(map[string]any)) er
 }
 
 func labelsOf(v map[string]any) map[string]string {
-	meta, _ := v["metadata"].(map[string]any)
-	l, _ := meta["labels"].(map[string]any)
+	l := metadata(v, "labels")
 	out := make(map[string]string, len(l))
 	for k, e := range l {
 		if s, ok := e.(string); ok {

@@ -388,7 +388,9 @@ func (kinds) Kind(group, kind string) (change.Type, bool) {
 type schemas struct{}
 
 func (schemas) Schema(string, string, string) *change.Schema { return nil }
-func (schemas) BuiltIn(group string) bool                    { return !strings.Contains(group, "test") && group != "cert-manager.io" }
+func (schemas) BuiltIn(group string) bool {
+	return !strings.Contains(group, "test") && group != "cert-manager.io"
+}
 
 // fakeSealer marks what real encryption hides: the data values, reversed. It is deterministic, as a warm cache is.
 type fakeSealer struct{ err error }
