@@ -14,7 +14,7 @@ import (
 
 func TestScenario42_FirstDeclareReplaysAndFollows(t *testing.T) {
 	bubble(t, []change.Type{configMaps}, func(w *world) {
-		g := NewWithT(t)
+		g := NewWithT(w.T)
 		w.server.Apply(configMaps, configMap("boat", "a", "1"))
 		w.watch(col(configMaps))
 		w.up()

@@ -60,6 +60,8 @@ type seen struct {
 type planState struct {
 	// dirtySince and lastTrigger are zero when nothing waits.
 	dirtySince, lastTrigger time.Time
+	// again: a trigger came during the last pass, so the next one does not wait.
+	again bool
 	// failures counts passes in a row that installed nothing; retryAt is when to try again.
 	failures int
 	retryAt  time.Time
@@ -131,6 +133,9 @@ func (t *target) dueAt() time.Time {
 	p := &t.plan
 	if t.spec.Sink == nil || p.dirtySince.IsZero() {
 		return time.Time{}
+	}
+	if p.again {
+		return p.dirtySince
 	}
 	at := p.lastTrigger.Add(settleSilence)
 	if latest := p.dirtySince.Add(settleCap); latest.Before(at) {
@@ -298,6 +303,7 @@ func (t *target) finishRecheck() {
 func (t *target) pass(ctx context.Context) {
 	began := t.o.Clock.Now()
 	p := &t.plan
+	p.again = false
 	passCtx, cancel := context.WithCancel(ctx)
 	timer := t.o.Clock.AfterFunc(passDeadline, cancel)
 	plan, revision, err := t.compute(passCtx)
@@ -323,11 +329,9 @@ func (t *target) pass(ctx context.Context) {
 		return
 	}
 	p.failures, p.retryAt, p.problem, p.revision = 0, time.Time{}, "", revision
-	if t.inbox.dirty() {
-		// A trigger came during the pass: its own handling starts a new settling, but the old one is over.
+	p.dirtySince, p.lastTrigger = time.Time{}, time.Time{}
+	if p.again = t.inbox.dirty(); p.again {
 		p.dirtySince = now
-	} else {
-		p.dirtySince, p.lastTrigger = time.Time{}, time.Time{}
 	}
 	t.install(ctx, plan)
 }
