@@ -179,9 +179,12 @@ func documents(in Input, f *inventory.File) []Issue {
 			continue
 		}
 		issue := New(kind, rel, message).At(int(d.Index), int(d.Line))
-		if kind == NonKRMYAML {
+		if !managed {
 			issue.Ignore = ignoreLine(in.Folder, f.Path)
-			cure = fmt.Sprintf("move it away, or add this line to %s: %s", inventory.IgnoreFileName, issue.Ignore)
+			if cure == "" {
+				cure = "move it away"
+			}
+			cure += fmt.Sprintf(", or add this line to %s: %s", inventory.IgnoreFileName, issue.Ignore)
 		}
 		out = append(out, issue.WithCure(cure))
 	}

@@ -67,7 +67,7 @@ const NoDocument = -1
 // Issue is one reason to refuse a folder or a flush.
 type Issue struct {
 	Kind Kind `json:"kind"`
-	// Path is relative to the folder, "." for the folder itself; a file above it starts with "../".
+	// Path is relative to the folder, "." for the folder itself; a file above it starts with "..".
 	Path string `json:"path"`
 	// Document counts from 0; NoDocument for the whole file. Line is 1-based; 0 when no line is to blame.
 	Document int `json:"document"`

@@ -6,6 +6,7 @@ package inventory
 import (
 	"iter"
 	"path"
+	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
@@ -262,7 +263,7 @@ func (f *File) holdsManaged() bool {
 	return false
 }
 
-// Rel returns a path relative to the folder, "." for the folder itself; a path outside starts with "../".
+// Rel returns a path relative to the folder, "." for the folder itself; a path outside starts with "..".
 func (f *Folder) Rel(p string) string {
 	p = clean(p)
 	if within(f.path, p) {
@@ -272,7 +273,7 @@ func (f *Folder) Rel(p string) string {
 	for !within(base, p) {
 		up, base = up+"../", clean(path.Dir("/"+base))
 	}
-	return up + relative(base, p)
+	return strings.TrimSuffix(up+relative(base, p), "/")
 }
 
 // RoleOf returns the role a regular file at a path has or would have; false when .gittargetignore hides it, when it

@@ -4,6 +4,7 @@
 package inventory
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"testing"
@@ -149,6 +150,37 @@ func TestMemoryPerDocument(t *testing.T) {
 	g.Expect(perDocument).To(BeNumerically("<", 550))
 	runtime.KeepAlive(f)
 	runtime.KeepAlive(tree)
+}
+
+// TestTheCostOfAChangeDoesNotDependOnTheFolder counts allocations: they are the same in 1000 and in 20 000 documents.
+func TestTheCostOfAChangeDoesNotDependOnTheFolder(t *testing.T) {
+	g := NewWithT(t)
+	cost := func(n int) float64 {
+		tree := big(n).tree()
+		f, _ := scan(t, tree, "clusters/prod", nil)
+		edit := []Edit{{Path: "clusters/prod/ns-000/configmaps/cm-00500.yaml", Content: []byte(configMap("cm-00500", "ns-000", "other"))}}
+		return testing.AllocsPerRun(20, func() {
+			if _, _, err := f.Apply(context.Background(), tree, edit); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	small := cost(1000)
+	g.Expect(cost(20_000)).To(BeNumerically("~", small, small/10))
+}
+
+// TestIrregularFilesAreFoundWithoutAWalk keeps acceptance cheap: what is regular is not looked at.
+func TestIrregularFilesAreFoundWithoutAWalk(t *testing.T) {
+	g := NewWithT(t)
+	fs := big(5000).with("clusters/prod/ns-003/notes.txt", "x", "clusters/prod/ns-004/configmaps/values.yaml", "a: b\n")
+	f, _ := scan(t, fs.tree(), "clusters/prod", nil)
+	looked, found := 0, []string{}
+	f.root.walk(func(t totals) int { looked++; return t.irregular }, func(file *File) bool {
+		found = append(found, f.Rel(file.Path))
+		return true
+	})
+	g.Expect(found).To(Equal([]string{"ns-003/notes.txt", "ns-004/configmaps/values.yaml"}))
+	g.Expect(looked).To(BeNumerically("<", 400), "of 5000 files")
 }
 
 func BenchmarkApplyOneChange(b *testing.B) {
