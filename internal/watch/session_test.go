@@ -4,13 +4,58 @@
 package watch
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/cluster"
+	"github.com/configbutler/gitops-reverser/internal/cluster/clustertest"
 )
+
+type handler = func(w http.ResponseWriter, r *http.Request) bool
+
+// onReplay answers only initial replays.
+func onReplay(f handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		return r.URL.Query().Get("sendInitialEvents") == "true" && f(w, r)
+	}
+}
+
+// onWatch answers only watches.
+func onWatch(f handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		return r.URL.Query().Get("watch") == "true" && f(w, r)
+	}
+}
+
+func refuseWith(code int, reason, message string) handler {
+	return func(w http.ResponseWriter, _ *http.Request) bool {
+		clustertest.Fail(w, code, reason, message)
+		return true
+	}
+}
+
+// hang keeps a connection open until the client leaves.
+func hang(r *http.Request) bool {
+	<-r.Context().Done()
+	return true
+}
+
+func object(t change.Type, o clustertest.Object, rv int) clustertest.Object {
+	md := o["metadata"].(clustertest.Object)
+	md["resourceVersion"] = strconv.Itoa(rv)
+	md["uid"] = fmt.Sprintf("00000000-0000-4000-9000-%012d", len(md["name"].(string))*1000+int(md["name"].(string)[0]))
+	o["kind"], o["apiVersion"] = t.Kind, t.APIVersion()
+	return o
+}
 
 func TestScenario42_FirstDeclareReplaysAndFollows(t *testing.T) {
 	bubble(t, []change.Type{configMaps}, func(w *world) {
@@ -37,5 +82,1074 @@ func TestScenario42_FirstDeclareReplaysAndFollows(t *testing.T) {
 		g.Expect(w.sink.names()).To(Equal([]string{"buoy"}))
 		g.Expect(w.rec.get("streaming")).To(Equal(1))
 		g.Expect(w.rec.get("open")).To(Equal(1))
+	})
+}
+
+func TestScenario42_NoSweepBeforeTheEndBookmark(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		var finish atomic.Bool
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+			clustertest.Send(rw, "ADDED", object(configMaps, configMap("boat"), 5))
+			clustertest.Send(rw, "BOOKMARK", clustertest.PlainBookmark(configMaps, 6))
+			time.Sleep(20 * time.Second)
+			finish.Store(true)
+			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(configMaps, 7))
+			return hang(r)
+		}))
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		for !finish.Load() {
+			g.Expect(w.sink.take()).To(BeEmpty())
+			w.pass(time.Second)
+		}
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}))
+		g.Expect(w.sink.lastSnapshot().ResourceVersion).To(Equal("7"))
+	})
+}
+
+func TestScenario43_DropDuringAReplay(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		for i := range 1000 {
+			w.server.Apply(configMaps, configMap(fmt.Sprintf("cm-%04d", i)))
+		}
+		var tries atomic.Int32
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, _ *http.Request) bool {
+			if tries.Add(1) > 1 {
+				return false
+			}
+			for i := range 900 {
+				clustertest.Send(rw, "ADDED", object(configMaps, configMap(fmt.Sprintf("cm-%04d", i)), i))
+			}
+			panic(clustertest.ErrAbort)
+		}))
+		w.sink.always = true
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(2500 * time.Millisecond)
+		g.Expect(w.sink.take()).To(BeEmpty(), "half a replay is nothing")
+		g.Expect(w.status().Reason).To(Equal(ReasonReplaying), "one failure does not block")
+		w.pass(5 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1000"}))
+		g.Expect(tries.Load()).To(Equal(int32(2)))
+	})
+}
+
+func TestScenario44_DeletedWhileNobodyWatched(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.sink.folder[change.ObjectID{Kind: "ConfigMap", Namespace: "dock", Name: "gone"}] = "{}"
+		w.sink.always = true
+		w.watch(col(configMaps))
+		w.up()
+		g.Expect(w.sink.names()).To(BeEmpty())
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 0"}), "by the snapshot: no delete is invented")
+	})
+}
+
+func TestScenario45_LastStateInsideAReplay(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+			send := func(typ string, rv int, o clustertest.Object) { clustertest.Send(rw, typ, object(configMaps, o, rv)) }
+			send("ADDED", 1, configMap("a", "v", "1"))
+			send("ADDED", 2, configMap("bb", "v", "1"))
+			send("ADDED", 3, configMap("ccc", "v", "1"))
+			send("ADDED", 4, terminating(configMap("dddd", "v", "1")))
+			send("MODIFIED", 5, configMap("a", "v", "2"))
+			send("DELETED", 6, configMap("bb", "v", "1"))
+			send("DELETED", 7, configMap("ccc", "v", "1"))
+			send("ADDED", 8, configMap("ccc", "v", "3"))
+			send("MODIFIED", 9, terminating(configMap("a", "v", "2")))
+			send("MODIFIED", 10, configMap("a", "v", "4"))
+			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(configMaps, 11))
+			return hang(r)
+		}))
+		w.watch(col(configMaps))
+		w.up()
+		g.Expect(w.sink.names()).To(Equal([]string{"a", "ccc"}))
+		g.Expect(w.sink.lastSnapshot().Items).To(HaveLen(2))
+		g.Expect(string(w.sink.lastSnapshot().Items[0].Desired)).To(ContainSubstring(`"v":"4"`))
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 2", "DELETE bb"}),
+			"decision 73: a removal seen on the way is repeated behind the snapshot, unless the object came back")
+	})
+}
+
+func TestScenario46_ExpiredMark(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		var away atomic.Bool
+		away.Store(true)
+		w.server.Intercept(onWatch(func(rw http.ResponseWriter, _ *http.Request) bool {
+			if away.Load() {
+				clustertest.Fail(rw, 503, "ServiceUnavailable", "away")
+			}
+			return away.Load()
+		}))
+		w.server.EndWatches()
+		w.pass(time.Second)
+		w.server.Apply(configMaps, configMap("boat", "a", "2"))
+		w.server.Apply(configMaps, configMap("boat", "a", "3"))
+		w.server.Compact()
+		away.Store(false)
+		w.pass(10 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}), "history collapses into a fresh snapshot")
+		g.Expect(w.rec.get("ended expired")).To(Equal(1))
+		g.Expect(w.status().Running).To(Equal("True"))
+	})
+}
+
+func TestExpiredReasonIsShown(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		w.server.Intercept(onReplay(func(_ http.ResponseWriter, r *http.Request) bool { return hang(r) }))
+		w.server.Apply(configMaps, configMap("boat"))
+		w.pass(5 * time.Second)
+		w.server.Apply(services, configMap("elsewhere"))
+		w.server.Compact()
+		w.server.EndWatches()
+		w.pass(time.Second)
+		g.Expect(w.status().Cells[0].Reason).To(Equal(ReasonExpired))
+		w.server.Intercept(nil)
+	})
+}
+
+func TestScenario47_FallbackOn422(t *testing.T) {
+	for name, refusal := range map[string]handler{
+		"422": refuseWith(422, "Invalid", `sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch`),
+		"400": refuseWith(400, "BadRequest", `unknown query parameter resourceVersionMatch`),
+		"ERROR event": func(rw http.ResponseWriter, _ *http.Request) bool {
+			clustertest.Send(rw, "ERROR", clustertest.Status(500, "InternalError", "storage cannot do that"))
+			return true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, []change.Type{configMaps}, func(w *world) {
+				g := NewWithT(w.T)
+				for i := range 3 {
+					w.server.Apply(configMaps, configMap(fmt.Sprintf("cm-%d", i), "a", "1"))
+				}
+				var listed atomic.Bool
+				w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+					q := r.URL.Query()
+					if q.Get("limit") == "500" && listed.CompareAndSwap(false, true) {
+						// Between the watch and the list, and seen by both.
+						w.server.Apply(configMaps, configMap("cm-0", "a", "2"))
+						w.server.Delete(configMaps, "dock", "cm-1")
+						return false
+					}
+					return onReplay(refusal)(rw, r)
+				})
+				w.watch(col(configMaps))
+				w.up()
+				w.server.Apply(configMaps, configMap("cm-2", "a", "3"))
+				w.pass(time.Second)
+				g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 2", "UPDATE cm-2"}),
+					"buffered events the list shows are dropped, later ones follow in order")
+				g.Expect(w.sink.names()).To(Equal([]string{"cm-0", "cm-2"}))
+				st := w.status()
+				g.Expect(st.Cells[0].Listed).To(BeTrue(), "status shows the mode")
+				g.Expect(w.rec.get(RecoveryList)).To(Equal(1))
+				g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(1))
+
+				w.manager.Recheck(key, "x")
+				w.pass(time.Second)
+				g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(1), "remembered")
+				w.server.EndWatches()
+				w.pass(time.Second)
+				w.server.Apply(configMaps, configMap("cm-9"))
+				w.pass(time.Second)
+				g.Expect(w.sink.names()).To(ContainElement("cm-9"), "resumed without listing again")
+				g.Expect(w.server.Calls("limit=500")).To(HaveLen(2))
+			})
+		})
+	}
+}
+
+func TestOther422IsNoFallback(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(onReplay(refuseWith(422, "Invalid", "labelSelector: bad")))
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(30 * time.Second)
+		g.Expect(w.server.Calls("limit=")).To(BeEmpty())
+		g.Expect(w.status().Reason).To(Equal(ReasonWatchError))
+		g.Expect(w.status().Message).To(Equal("Watching configmaps fails: labelSelector: bad"))
+	})
+}
+
+// TestCaseW02_EndBookmarkNeverArrives: every way in which a server fails to stream initial events ends in a list within
+// a bounded time, without a deletion before it, and without an effect on other types.
+func TestCaseW02_EndBookmarkNeverArrives(t *testing.T) {
+	variants := map[string]handler{
+		"a never sends it": func(rw http.ResponseWriter, r *http.Request) bool {
+			clustertest.Send(rw, "ADDED", object(boats, configMap("skiff"), 101))
+			return hang(r)
+		},
+		"b ignores the option and sends new events only": func(rw http.ResponseWriter, r *http.Request) bool {
+			for i := 0; i < 300 && r.Context().Err() == nil; i++ {
+				clustertest.Send(rw, "MODIFIED", object(boats, configMap("skiff", "n", strconv.Itoa(i)), 101))
+				time.Sleep(time.Second)
+			}
+			return hang(r)
+		},
+		"c 422": refuseWith(422, "Invalid", "sendInitialEvents: Forbidden"),
+		"d unmarked bookmark": func(rw http.ResponseWriter, r *http.Request) bool {
+			clustertest.Send(rw, "ADDED", object(boats, configMap("skiff"), 101))
+			for r.Context().Err() == nil {
+				clustertest.Send(rw, "BOOKMARK", clustertest.PlainBookmark(boats, 102))
+				time.Sleep(5 * time.Second)
+			}
+			return true
+		},
+		"e closes after 5 s": func(rw http.ResponseWriter, _ *http.Request) bool {
+			clustertest.Send(rw, "ADDED", object(boats, configMap("skiff"), 101))
+			time.Sleep(5 * time.Second)
+			return true
+		},
+	}
+	for name, f := range variants {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, []change.Type{configMaps, boats}, func(w *world) {
+				g := NewWithT(w.T)
+				w.sink.folder[change.ObjectID{Group: "x.test", Kind: "Boat", Namespace: "dock", Name: "skiff"}] = "{}"
+				w.sink.folder[change.ObjectID{Group: "x.test", Kind: "Boat", Namespace: "dock", Name: "wreck"}] = "{}"
+				w.sink.always = true
+				w.server.Apply(boats, configMap("skiff"))
+				w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+					return strings.Contains(r.URL.Path, "boats") && f(rw, r)
+				}))
+				w.watch(col(configMaps), col(boats))
+				w.manager.Declare(w.spec)
+				w.pass(3 * time.Second)
+				g.Expect(w.status().Ready).To(BeNumerically(">=", 1), "the other type is not affected")
+				for w.status().Running != "True" {
+					if w.status().Ready == 1 {
+						g.Expect(w.sink.names()).To(Equal([]string{"skiff", "wreck"}), "no deletion before a complete snapshot")
+					}
+					w.pass(time.Second)
+				}
+				took := time.Since(w.began)
+				g.Expect(took).To(BeNumerically("<=", 130*time.Second))
+				g.Expect(w.sink.names()).To(Equal([]string{"skiff"}))
+				st := w.status()
+				g.Expect(st.Cells[1].Cell.Resource).To(Equal("boats"))
+				g.Expect(st.Cells[1].Listed).To(BeTrue())
+				g.Expect(st.Cells[0].Listed).To(BeFalse())
+			})
+		})
+	}
+}
+
+func TestScenario48_IgnoredOption(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+			rw.WriteHeader(200)
+			return hang(r)
+		}))
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(2*time.Second + 29*time.Second)
+		g.Expect(w.server.Calls("limit=")).To(BeEmpty())
+		w.pass(2 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 0"}))
+	})
+}
+
+func TestScenario49_Pages(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		for i := range 1700 {
+			w.server.Apply(configMaps, configMap(fmt.Sprintf("cm-%04d", i)))
+		}
+		var third atomic.Int32
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			if strings.HasPrefix(r.URL.Query().Get("continue"), "1000-") && third.Add(1) < 3 {
+				if third.Load() == 1 {
+					clustertest.Fail(rw, 500, "InternalError", "page 3")
+				} else {
+					clustertest.Fail(rw, 410, "Expired", "the continue token is too old")
+				}
+				return true
+			}
+			return onReplay(refuseWith(422, "Invalid", "sendInitialEvents: Forbidden"))(rw, r)
+		})
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(2500 * time.Millisecond)
+		g.Expect(w.sink.take()).To(BeEmpty(), "half a list is nothing")
+		w.pass(30 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1700"}))
+		g.Expect(w.server.Calls("limit=500")).To(HaveLen(3 + 3 + 4))
+	})
+}
+
+func TestFallbackOverflowStartsOver(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", "0"))
+		var lists atomic.Int32
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("limit") == "500" && lists.Add(1) == 1 {
+				for i := range 2 * listBuffer {
+					w.server.Apply(configMaps, configMap("boat", "a", strconv.Itoa(i+1)))
+				}
+				return hang(r)
+			}
+			return onReplay(refuseWith(422, "Invalid", "sendInitialEvents: Forbidden"))(rw, r)
+		})
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(10 * time.Second)
+		g.Expect(lists.Load()).To(Equal(int32(2)))
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}))
+	})
+}
+
+func TestFallbackWithOpaqueVersions(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			q := r.URL.Query()
+			opaque := func(name, v string) clustertest.Object {
+				o := object(configMaps, configMap(name, "v", v), 0)
+				o["metadata"].(clustertest.Object)["resourceVersion"] = "v-" + v
+				return o
+			}
+			switch {
+			case q.Get("sendInitialEvents") == "true":
+				clustertest.Fail(rw, 422, "Invalid", "sendInitialEvents: Forbidden")
+			case q.Get("watch") == "true":
+				clustertest.Send(rw, "ADDED", opaque("a", "1"))
+				clustertest.Send(rw, "MODIFIED", opaque("a", "2"))
+				return hang(r)
+			case q.Get("limit") != "":
+				_, _ = fmt.Fprintf(rw, `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"v-x"},"items":[%s]}`,
+					`{"metadata":{"namespace":"dock","name":"a","uid":"00000000-0000-4000-9000-000000001097","resourceVersion":"v-1"},"data":{"v":"1"}}`)
+			default:
+				return false
+			}
+			return true
+		})
+		w.watch(col(configMaps))
+		w.up()
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1", "UPDATE a"}),
+			"nothing is dropped by version; what the list shows is dropped by content")
+	})
+}
+
+func TestScenario50_OrderlyEndResumes(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat"))
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		rv := w.sink.lastSnapshot().ResourceVersion
+		for range 5 {
+			w.pass(10 * time.Minute)
+			w.server.EndWatches()
+			w.pass(time.Millisecond)
+			g.Expect(w.status().Running).To(Equal("True"), "no flapping")
+		}
+		g.Expect(w.server.Calls("watch=true", "resourceVersion="+rv)).To(HaveLen(5), "resumed at once from the mark")
+		g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(1))
+		g.Expect(w.sink.take()).To(BeEmpty())
+		g.Expect(w.rec.get(RecoveryResume)).To(Equal(5))
+	})
+}
+
+func TestTransportErrorsBackOff(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		w.server.Intercept(onWatch(func(http.ResponseWriter, *http.Request) bool { panic(clustertest.ErrAbort) }))
+		w.server.EndWatches()
+		w.pass(10 * time.Minute)
+		calls := len(w.server.Calls("watch=true"))
+		g.Expect(calls).To(And(BeNumerically(">=", 18), BeNumerically("<=", 32)), "from 2 s doubling to 30 s")
+		g.Expect(w.status().Reason).To(Equal(ReasonWatchError))
+		w.server.Apply(configMaps, configMap("boat"))
+		w.server.Intercept(nil)
+		w.pass(40 * time.Second)
+		g.Expect(w.status().Running).To(Equal("True"))
+		g.Expect(w.sink.names()).To(Equal([]string{"boat"}), "resumed from the mark, nothing lost")
+		g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(1))
+	})
+}
+
+func TestRetryAfter(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		var n atomic.Int32
+		w.server.Intercept(onWatch(func(rw http.ResponseWriter, _ *http.Request) bool {
+			if n.Add(1) > 1 {
+				return false
+			}
+			rw.Header().Set("Retry-After", "17")
+			clustertest.Fail(rw, 429, "TooManyRequests", "slow down")
+			return true
+		}))
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(2*time.Second + 16*time.Second)
+		g.Expect(n.Load()).To(Equal(int32(1)))
+		w.pass(2 * time.Second)
+		g.Expect(n.Load()).To(Equal(int32(2)))
+	})
+}
+
+func TestScenario51_NoResumeBeforeOwnReplay(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat"))
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.QueueFull })
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(3 * time.Second)
+		w.server.EndWatches()
+		w.sink.reopen()
+		w.pass(3 * time.Second)
+		g.Expect(w.server.Calls("watch=true")).To(HaveEach(ContainSubstring("sendInitialEvents=true")))
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}))
+	})
+}
+
+func TestScenario52_Forbidden(t *testing.T) {
+	bubble(t, []change.Type{configMaps, services}, func(w *world) {
+		g := NewWithT(w.T)
+		var denied atomic.Bool
+		denied.Store(true)
+		w.server.Intercept(onWatch(func(rw http.ResponseWriter, r *http.Request) bool {
+			if denied.Load() && strings.Contains(r.URL.Path, "services") {
+				clustertest.Fail(rw, 403, "Forbidden", `services is forbidden: User "x" cannot watch resource "services"`)
+				return true
+			}
+			return false
+		}))
+		wild := col(services)
+		wild.Named = false
+		w.watch(col(configMaps), wild)
+		w.up()
+		st := w.status()
+		g.Expect(st.Total).To(Equal(1), "skipped, listed and Ready")
+		g.Expect(st.Cells[1].Skipped).To(BeTrue())
+		g.Expect(w.sink.cells).To(Equal([]change.Cell{cell}), "the worker does not wait for it")
+		w.pass(9 * time.Minute)
+		g.Expect(w.server.Calls("services")).To(HaveLen(1))
+
+		w.watch(col(configMaps), col(services))
+		w.manager.Trigger(key, TriggerRuleChange)
+		w.pass(3 * time.Second)
+		st = w.status()
+		g.Expect([]any{st.Reason, st.Blocked}).To(Equal([]any{ReasonWatchNotPermitted, 1}))
+		g.Expect(st.Message).To(Equal(`services is forbidden: User "x" cannot watch resource "services"`))
+		w.pass(5 * time.Minute)
+		g.Expect(len(w.server.Calls("services"))).To(BeNumerically("~", 7, 1), "once a minute")
+		denied.Store(false)
+		w.pass(time.Minute)
+		g.Expect(w.status().Running).To(Equal("True"), "cured without a restart")
+		g.Expect(w.sink.cells).To(HaveLen(2))
+	})
+}
+
+func TestCaseW05_PermissionRemovedWhileRunning(t *testing.T) {
+	bubble(t, []change.Type{configMaps, services}, func(w *world) {
+		g := NewWithT(w.T)
+		w.sink.always = true
+		w.server.Apply(configMaps, configMap("boat"))
+		w.watch(col(configMaps), col(services))
+		w.up()
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			return strings.Contains(r.URL.Path, "configmaps") &&
+				refuseWith(403, "Forbidden", `configmaps is forbidden: User "x" cannot watch resource "configmaps"`)(rw, r)
+		})
+		w.server.EndWatches()
+		w.pass(time.Hour)
+		g.Expect(w.sink.names()).To(Equal([]string{"boat"}), "403 is not absence")
+		st := w.status()
+		g.Expect([]any{st.Reason, st.Ready}).To(Equal([]any{ReasonWatchNotPermitted, 1}))
+		w.server.Delete(configMaps, "dock", "boat")
+		w.server.Intercept(nil)
+		w.pass(time.Minute + time.Second)
+		g.Expect(w.status().Running).To(Equal("True"))
+		g.Expect(w.sink.names()).To(BeEmpty(), "the deletion is seen once reading is allowed again")
+	})
+}
+
+func TestScenario52_ListWithoutPermission(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("limit") != "" {
+				return refuseWith(403, "Forbidden", "cannot list")(rw, r)
+			}
+			return onReplay(refuseWith(422, "Invalid", "sendInitialEvents: Forbidden"))(rw, r)
+		})
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(5 * time.Second)
+		g.Expect([]string{w.status().Reason, w.status().Message}).To(Equal([]string{ReasonWatchNotPermitted, "cannot list"}))
+	})
+}
+
+func TestTypeThatIsGone(t *testing.T) {
+	bubble(t, []change.Type{configMaps, boats}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(boats))
+		w.up()
+		scans := len(w.server.Calls("/apis?"))
+		w.server.SetTypes(clustertest.Resource{Type: configMaps})
+		w.server.EndWatches()
+		w.pass(5 * time.Second)
+		g.Expect(len(w.server.Calls("/apis?"))).To(BeNumerically(">", scans), "404 asks for a look at discovery")
+		n := len(w.server.Calls("boats"))
+		w.pass(5 * time.Minute)
+		g.Expect(len(w.server.Calls("boats"))-n).To(BeNumerically("<", 20), "no tight loop")
+		w.server.SetTypes(clustertest.Resource{Type: configMaps}, clustertest.Resource{Type: boats})
+		w.pass(time.Minute)
+		g.Expect(w.status().Running).To(Equal("True"))
+	})
+}
+
+func TestScenario55_StatusUpdates(t *testing.T) {
+	bubble(t, []change.Type{deployments}, func(w *world) {
+		g := NewWithT(w.T)
+		dep := func(ready int, image string) clustertest.Object {
+			o := configMap("boat")
+			delete(o, "data")
+			o["spec"] = clustertest.Object{"image": image}
+			o["status"] = clustertest.Object{"ready": ready}
+			o["metadata"].(clustertest.Object)["managedFields"] = []any{clustertest.Object{"time": ready}}
+			return o
+		}
+		w.server.Apply(deployments, dep(0, "a"))
+		w.watch(col(deployments))
+		w.up()
+		w.sink.take()
+		for i := range 50 {
+			w.server.Apply(deployments, dep(i+1, "a"))
+		}
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+		g.Expect(w.rec.get("event unchanged")).To(Equal(50))
+		g.Expect(w.rec.get("handled")).To(Equal(0), "nothing was decoded")
+		w.server.Apply(deployments, dep(51, "b"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"UPDATE boat"}))
+
+		// The mark moved with the events that carried nothing.
+		rv := w.server.Apply(deployments, dep(52, "b"))["metadata"].(clustertest.Object)["resourceVersion"].(string)
+		w.pass(time.Second)
+		w.server.EndWatches()
+		w.pass(time.Second)
+		g.Expect(w.server.Calls("resourceVersion=" + rv)).To(HaveLen(1))
+	})
+}
+
+func TestScenario56_FinalizerHoldsADeletion(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat"))
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		w.server.Apply(configMaps, terminating(configMap("boat")))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"DELETE boat"}), "at the request, not at the end")
+		for i := range 3 {
+			w.server.Apply(configMaps, terminating(configMap("boat", "beat", strconv.Itoa(i))))
+		}
+		w.server.Delete(configMaps, "dock", "boat")
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+		w.server.Apply(configMaps, configMap("boat"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"CREATE boat"}), "a successor is another object")
+	})
+}
+
+func TestScenario57_UpdateOnlyRule(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps, change.Update))
+		w.up()
+		w.sink.take()
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+		g.Expect(w.rec.get("event operation_filtered")).To(Equal(1))
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"UPDATE boat"}), "Git does not have it yet")
+		w.server.Delete(configMaps, "dock", "boat")
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+	})
+}
+
+func TestScenario58_RefusedUpdateIsOfferedAgain(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.QueueFull })
+		w.server.Apply(configMaps, configMap("boat", "a", "2"))
+		w.server.Apply(configMaps, configMap("buoy", "a", "1"))
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.pass(30 * time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+		g.Expect(w.sink.refused).To(BeNumerically("~", 11, 3), "100 ms doubling to 5 s")
+		g.Expect(w.rec.get("refused write QueueFull")).To(Equal(w.sink.refused))
+		w.server.EndWatches()
+		w.pass(time.Second)
+		w.sink.reopen()
+		w.pass(5 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"UPDATE boat", "CREATE buoy", "UPDATE boat"}), "in order, none lost")
+		g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(1))
+	})
+}
+
+func TestScenario58_MarkStaysWhenTheStreamEndsInARefusal(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.watch(col(configMaps))
+		w.up()
+		rv := w.sink.lastSnapshot().ResourceVersion
+		w.sink.take()
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.Stopped })
+		w.server.Apply(configMaps, configMap("boat", "a", "2"))
+		w.pass(time.Second)
+		w.sink.reopen()
+		w.pass(10 * time.Second)
+		g.Expect(w.server.Calls("resourceVersion="+rv)).NotTo(BeEmpty(), "redelivered from the old mark")
+		g.Expect(w.sink.take()).To(Equal([]string{"UPDATE boat"}))
+	})
+}
+
+func TestScenario59And63_RefusedSnapshot(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", strings.Repeat("x", 5000)))
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.TooLarge })
+		w.watch(col(configMaps))
+		w.manager.Declare(w.spec)
+		w.pass(5 * time.Minute)
+		g.Expect(w.sink.refused).To(BeNumerically("<=", 6), "gathered again once a minute, not in a loop")
+		st := w.status()
+		g.Expect([]any{st.Running, st.Reason, st.Blocked}).To(Equal([]any{"False", ReasonBranchIntakePaused, 0}))
+		g.Expect(st.Message).To(MatchRegexp(`The snapshot of configmaps holds 7\d\d\d bytes`))
+		g.Expect(w.sink.take()).To(BeEmpty())
+		w.sink.reopen()
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}), "one wake-up is enough")
+		g.Expect(w.server.Calls("watch=true")).To(HaveEach(ContainSubstring("sendInitialEvents")))
+	})
+}
+
+func TestScenario60_BaselineFromTheSnapshot(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", "X"))
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		var away atomic.Bool
+		w.server.Intercept(onWatch(func(rw http.ResponseWriter, _ *http.Request) bool {
+			return away.Load() && refuseWith(503, "ServiceUnavailable", "away")(rw, nil)
+		}))
+		away.Store(true)
+		w.server.EndWatches()
+		w.pass(time.Second)
+		w.server.Apply(configMaps, configMap("boat", "a", "Z"))
+		w.server.Apply(configMaps, configMap("boat", "a", "X"))
+		w.server.Compact()
+		away.Store(false)
+		w.pass(20 * time.Second)
+		w.server.Apply(configMaps, configMap("boat", "a", "Z"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1", "UPDATE boat"}))
+	})
+}
+
+func TestScenario62_IntakePaused(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.IntakePaused })
+		w.server.Apply(configMaps, configMap("boat"))
+		w.pass(10 * time.Minute)
+		st := w.status()
+		g.Expect([]any{st.Running, st.Reason, st.Blocked, st.Replaying}).To(Equal([]any{"False", ReasonBranchIntakePaused, 0, 1}))
+		refused := w.sink.refused
+		w.sink.reopen()
+		w.pass(time.Millisecond)
+		g.Expect(w.sink.take()).To(Equal([]string{"CREATE boat"}), "woken without an edit and without its turn of the clock")
+		g.Expect(w.sink.refused).To(Equal(refused))
+		g.Expect(w.status().Running).To(Equal("True"))
+	})
+}
+
+func TestScenario64_ForgetDuringAPause(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.IntakePaused })
+		w.server.Apply(configMaps, configMap("boat"))
+		w.pass(time.Second)
+		w.manager.Forget(key)
+		w.pass(time.Millisecond)
+		g.Expect(w.rec.get("forgotten")).To(Equal(1), "a paused stream ends at once")
+	})
+}
+
+func TestScenario65_SourcesAreApart(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		servers := []*clustertest.Server{w.server}
+		sinks := []*fakeSink{w.sink}
+		specs := []TargetSpec{w.spec}
+		for i := range 2 {
+			s := clustertest.New(configMaps)
+			servers = append(servers, s)
+			name := fmt.Sprintf("remote-%d", i)
+			g.Expect(w.sources.Set(name, cluster.Config{REST: s.Config(), Token: "1"})).To(Succeed())
+			spec := w.spec
+			spec.Key.Name, spec.Key.UID, spec.Source = name, name, name
+			sink := newFakeSink()
+			spec.Sink = sink
+			sinks, specs = append(sinks, sink), append(specs, spec)
+		}
+		for i, s := range servers {
+			s.Apply(configMaps, configMap("boat", "from", strconv.Itoa(i)))
+			w.manager.Declare(specs[i])
+		}
+		w.pass(3 * time.Second)
+		for i, s := range sinks {
+			g.Expect(s.folder[change.ObjectID{Kind: "ConfigMap", Namespace: "dock", Name: "boat"}]).To(ContainSubstring(`"from":"%d"`, i))
+		}
+		servers[1].Intercept(func(http.ResponseWriter, *http.Request) bool { panic(clustertest.ErrAbort) })
+		servers[1].EndWatches()
+		w.pass(time.Minute)
+		for i, spec := range specs {
+			st, _ := w.manager.Status(spec.Key)
+			g.Expect(st.Running).To(Equal(map[bool]string{true: "False", false: "True"}[i == 1]))
+		}
+	})
+}
+
+func TestScenario66_RotatedCredentials(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat"))
+		w.sink.always = true
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.take()
+		g.Expect(w.sources.Set("default", cluster.Config{REST: w.server.Config(), Token: "2"})).To(Succeed())
+		w.pass(5 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}), "restarted with a fresh snapshot")
+		g.Expect(w.rec.get("ended credentials")).To(Equal(1))
+		w.sources.Remove("default")
+		w.pass(time.Hour)
+		g.Expect(w.rec.get("open")).To(Equal(0))
+		g.Expect(w.sink.names()).To(Equal([]string{"boat"}), "Git stays")
+		g.Expect(w.status().Cells[0].Reason).To(Equal(ReasonNotReady))
+		g.Expect(w.sources.Set("default", cluster.Config{REST: w.server.Config(), Token: "3"})).To(Succeed())
+		w.pass(5 * time.Second)
+		g.Expect(w.status().Running).To(Equal("True"))
+	})
+}
+
+func TestScenario67_DiscardedSnapshotIsTakenAgain(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat"))
+		w.watch(col(configMaps))
+		w.spec.Stamp = func() Stamp { return Stamp{Applies: 3, Ahead: true} }
+		w.up()
+		g.Expect(w.sink.lastSnapshot().stamp).To(Equal(Stamp{Epoch: 1, Applies: 3, Ahead: true}))
+		w.sink.take()
+		w.sink.mu.Lock()
+		w.sink.outcome = change.Discarded
+		w.sink.mu.Unlock()
+		w.manager.Recheck(key, "x")
+		w.pass(10 * time.Millisecond)
+		w.sink.mu.Lock()
+		w.sink.outcome = change.Settled
+		w.sink.mu.Unlock()
+		w.pass(10 * time.Second)
+		g.Expect(len(w.sink.take())).To(BeNumerically(">=", 2))
+		g.Expect(w.sink.lastSnapshot().initial).To(BeFalse())
+		g.Expect(w.status().Running).To(Equal("True"))
+	})
+}
+
+func TestUnknownTargetIsDeclaredAgain(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		w.sink.refuse(func(*change.Change, *change.Snapshot) change.Verdict { return change.UnknownTarget })
+		w.server.Apply(configMaps, configMap("boat"))
+		w.pass(150 * time.Millisecond)
+		g.Expect(w.sink.declared).To(HaveEach("1 [configmaps]"), "the same epoch")
+		g.Expect(len(w.sink.declared)).To(BeNumerically(">=", 2))
+		w.sink.reopen()
+		w.pass(time.Second)
+		g.Expect(w.sink.names()).To(Equal([]string{"boat"}))
+	})
+}
+
+func TestScenario25_SelectorByTheServer(t *testing.T) {
+	selections(t, func(sel string) Collection {
+		c := col(configMaps)
+		c.Selector = sel
+		return c
+	})
+}
+
+func TestScenario25_SelectorInProcess(t *testing.T) {
+	selections(t, func(sel string) Collection {
+		c := col(configMaps)
+		all := c.Operations
+		c.Clauses = []Clause{{Selector: sel, Operations: all}, {Selector: "never=ever", Operations: all}}
+		return c
+	})
+}
+
+// selections plays label entry and exit, and a narrowed selector, against both ways to select.
+func selections(t *testing.T, selected func(sel string) Collection) {
+	t.Helper()
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, labelled(configMap("in", "a", "1"), "app", "x"))
+		w.server.Apply(configMaps, labelled(configMap("out", "a", "1"), "app", "y"))
+		w.watch(selected("app=x"))
+		w.up()
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1"}))
+		g.Expect(w.sink.lastSnapshot().Selected).To(BeTrue())
+		w.server.Apply(configMaps, labelled(configMap("out", "a", "2"), "app", "y"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+		w.server.Apply(configMaps, labelled(configMap("out", "a", "2"), "app", "x"))
+		w.server.Apply(configMaps, labelled(configMap("in", "a", "1"), "app", "y"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"CREATE out", "DELETE in"}), "entry creates, exit removes, under OnEvent too")
+		w.server.Apply(configMaps, labelled(configMap("in", "a", "2"), "app", "y"))
+		w.server.Delete(configMaps, "dock", "in")
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(BeEmpty())
+
+		// Case W08: a narrowed selection is a fresh snapshot; only Always removes what fell out.
+		w.watch(selected("app=z"))
+		w.manager.Trigger(key, TriggerRuleChange)
+		w.pass(3 * time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 0"}))
+		g.Expect(w.sink.names()).To(Equal([]string{"out"}))
+		w.sink.always = true
+		w.spec.PruneMode = "Always"
+		w.manager.Declare(w.spec)
+		w.pass(3 * time.Second)
+		g.Expect(w.sink.names()).To(BeEmpty())
+	})
+}
+
+func TestClausesHaveTheirOwnOperations(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		c := col(configMaps)
+		c.Clauses = []Clause{
+			{Selector: "app=x", Operations: []change.Operation{change.Create, change.Delete}},
+			{Selector: "app=y", Operations: []change.Operation{change.Update}},
+		}
+		w.watch(c)
+		w.up()
+		w.sink.take()
+		w.server.Apply(configMaps, labelled(configMap("a", "v", "1"), "app", "x"))
+		w.server.Apply(configMaps, labelled(configMap("a", "v", "2"), "app", "x"))
+		w.server.Apply(configMaps, labelled(configMap("b", "v", "1"), "app", "y"))
+		w.server.Apply(configMaps, labelled(configMap("b", "v", "2"), "app", "y"))
+		w.server.Delete(configMaps, "dock", "a")
+		w.server.Delete(configMaps, "dock", "b")
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"CREATE a", "UPDATE b", "DELETE a"}))
+	})
+}
+
+func TestCaseW08_OtherNamespacesNeverAppear(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			if !strings.Contains(r.URL.Path, "/namespaces/dock/configmaps") {
+				return false
+			}
+			// A server that leaks another namespace into the answer.
+			foreign := configMap("foreign")
+			foreign["metadata"].(clustertest.Object)["namespace"] = "quay"
+			clustertest.Send(rw, "ADDED", object(configMaps, foreign, 1))
+			clustertest.Send(rw, "ADDED", object(configMaps, configMap("boat"), 2))
+			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(configMaps, 3))
+			clustertest.Send(rw, "MODIFIED", object(configMaps, foreign, 4))
+			return hang(r)
+		})
+		c := col(configMaps)
+		c.Namespace = "dock"
+		w.watch(c)
+		w.up()
+		g.Expect(w.sink.names()).To(Equal([]string{"boat"}))
+		g.Expect(w.rec.get("event not_object")).To(Equal(2))
+	})
+}
+
+func TestAttributorNamesTheAuthorInOrder(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		release := make(chan struct{})
+		close(release)
+		w.spec.Attributor = slowAttributor{release}
+		w.watch(col(configMaps))
+		w.up()
+		w.server.Apply(configMaps, configMap("boat"))
+		w.pass(time.Second)
+		g.Expect(w.sink.changes[0].Author.Username).To(Equal("ada"))
+		g.Expect(w.sink.changes[0].ReceivedAt).NotTo(BeZero())
+	})
+}
+
+func TestEightReplaysAtOnce(t *testing.T) {
+	var types []change.Type
+	var cols []Collection
+	for i := range 20 {
+		typ := change.Type{Group: "x.test", Version: "v1", Kind: fmt.Sprintf("K%02d", i), Resource: fmt.Sprintf("k%02d", i), Namespaced: true}
+		types, cols = append(types, typ), append(cols, col(typ))
+	}
+	bubble(t, types, func(w *world) {
+		g := NewWithT(w.T)
+		var at, most atomic.Int32
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+			most.Store(max(most.Load(), at.Add(1)))
+			time.Sleep(time.Second)
+			at.Add(-1)
+			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(types[0], 5))
+			return hang(r)
+		}))
+		w.watch(cols...)
+		w.manager.Declare(w.spec)
+		w.pass(10 * time.Second)
+		g.Expect(most.Load()).To(Equal(int32(maxReplays)))
+		g.Expect(w.status().Ready).To(Equal(20))
+	})
+}
+
+// maxReplays is cluster's, which does not export it.
+const maxReplays = 8
+
+func TestScenario53_RestartReplaysWithoutChange(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.watch(col(configMaps))
+		w.up()
+		before := w.sink.lastSnapshot().Items
+		w.manager.Forget(key)
+		w.pass(time.Second)
+		w.up()
+		after := w.sink.lastSnapshot()
+		g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(2))
+		g.Expect(after.Items).To(Equal(before), "equal content: the plan has nothing to write")
+	})
+}
+
+func TestScenario54_WildcardsNeverLoseADocument(t *testing.T) {
+	types := []change.Type{configMaps, services, deployments, boats}
+	bubble(t, types, func(w *world) {
+		g := NewWithT(w.T)
+		w.sink.always = true
+		var cols []Collection
+		for i, typ := range types {
+			w.server.Apply(typ, configMap(fmt.Sprintf("o-%d", i)))
+			c := col(typ)
+			c.Named = false
+			cols = append(cols, c)
+		}
+		w.watch(cols...)
+		w.up()
+		want := []string{"o-0", "o-1", "o-2", "o-3"}
+		g.Expect(w.sink.names()).To(Equal(want))
+		for range 3 {
+			w.manager.Forget(key)
+			w.manager.Declare(w.spec)
+			for range 50 {
+				w.pass(100 * time.Millisecond)
+				g.Expect(w.sink.names()).To(Equal(want))
+			}
+		}
+	})
+}
+
+func TestCaseW10_MissedDeleteAndEditWhileDown(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.sink.always = true
+		for _, n := range []string{"a", "b", "c"} {
+			w.server.Apply(configMaps, configMap(n, "v", "1"))
+		}
+		w.watch(col(configMaps))
+		w.up()
+		w.manager.Forget(key)
+		w.pass(time.Second)
+		w.sink.take()
+		w.server.Delete(configMaps, "dock", "a")
+		w.server.Apply(configMaps, configMap("b", "v", "2"))
+		w.server.Delete(configMaps, "dock", "c")
+		w.server.Apply(configMaps, configMap("c", "v", "1"))
+		w.up()
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 2"}), "one item carries the removal and the edit")
+		g.Expect(w.sink.names()).To(Equal([]string{"b", "c"}))
+		var names []string
+		for _, it := range w.sink.lastSnapshot().Items {
+			names = append(names, it.Object.Name)
+		}
+		g.Expect(slices.IsSorted(names)).To(BeTrue())
+	})
+}
+
+func TestUnreadableObjectIsNeverSwept(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.sink.always = true
+		id := change.ObjectID{Kind: "ConfigMap", Namespace: "dock", Name: "boat"}
+		w.sink.folder[id] = "kept"
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+			o := object(configMaps, configMap("boat"), 1)
+			o["metadata"].(clustertest.Object)["labels"] = "no map"
+			o["metadata"].(clustertest.Object)["annotations"] = []any{1}
+			clustertest.Send(rw, "ADDED", o)
+			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(configMaps, 3))
+			return hang(r)
+		}))
+		w.watch(col(configMaps))
+		w.up()
+		g.Expect(w.sink.lastSnapshot().Items).To(HaveLen(1), "present in whatever form")
+		g.Expect(w.sink.folder).To(HaveKey(id))
 	})
 }

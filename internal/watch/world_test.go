@@ -41,6 +41,7 @@ type world struct {
 	dirty   *mailbox.Mailbox[change.TargetKey]
 	asked   *mailbox.Mailbox[SnapshotRequest]
 	spec    TargetSpec
+	began   time.Time
 
 	mu   sync.Mutex
 	plan func(context.Context, *cluster.Catalog) (Plan, error)
@@ -54,6 +55,7 @@ func bubble(t *testing.T, types []change.Type, f func(w *world)) {
 			T: t, server: clustertest.New(types...), sink: newFakeSink(), rec: &counts{n: map[string]int{}},
 			dirty: mailbox.New[change.TargetKey](), asked: mailbox.New[SnapshotRequest](),
 		}
+		w.began = time.Now()
 		w.sources = cluster.NewSources(cluster.Options{Log: logr.Discard()})
 		if err := w.sources.Set("default", cluster.Config{REST: w.server.Config(), Token: "1", Local: true, QPS: 1e6, Burst: 1e6}); err != nil {
 			t.Fatal(err)
@@ -71,6 +73,8 @@ func bubble(t *testing.T, types []change.Type, f func(w *world)) {
 		defer func() {
 			cancel()
 			<-ended
+			// Handlers of the server that sleep notice that their client is gone.
+			time.Sleep(time.Minute)
 		}()
 		f(w)
 	})
