@@ -58,7 +58,7 @@ func (e *editor) mapping(n *yamldoc.Node, cur, want map[string]any, at spot) boo
 	if len(removed) == 0 && len(added) == 0 {
 		return true
 	}
-	if len(removed) == len(n.Pairs) {
+	if len(removed) == len(n.Pairs) && (len(added) == 0 || n.Style == yamldoc.Flow || !e.ownLine(n.Content)) {
 		return e.replace(want, at)
 	}
 	if n.Style == yamldoc.Flow {
@@ -198,7 +198,8 @@ func (e *editor) insert(at int, text string) {
 	e.splices = append(e.splices, splice{start: at, end: at, text: text})
 }
 
-// removeEntries deletes entries of a block collection with the lines they own. At least one entry stays.
+// removeEntries deletes entries of a block collection with the lines they own. When the collection starts behind a dash
+// at least one entry stays.
 func (e *editor) removeEntries(n *yamldoc.Node, removed []int) {
 	if len(removed) == 0 {
 		return

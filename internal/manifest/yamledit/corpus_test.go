@@ -40,7 +40,7 @@ func TestCorpus_Edits(t *testing.T) {
 	for _, k := range append([]string{"no change"}, kindsOfEdit...) {
 		c.tally[k] = &count{}
 	}
-	c.run(filepath.Join(testshared.Dir(t), "corpus"))
+	c.run()
 	t.Logf("%d documents, %d editable", c.docs, c.editable)
 	for _, k := range append([]string{"no change"}, kindsOfEdit...) {
 		n := c.tally[k]
@@ -67,35 +67,52 @@ type corpus struct {
 	causes         map[string]int
 }
 
-func (c *corpus) run(root string) {
-	var files []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, ".yml")) {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		c.t.Fatal(err)
+// run visits the documents of the corpus, two at a time.
+func (c *corpus) run() {
+	type job struct {
+		path  string
+		src   []byte
+		f     *yamldoc.File
+		index int
 	}
+	jobs := make(chan job, 64)
 	var wg sync.WaitGroup
-	for worker := range 2 {
+	for range 2 {
 		wg.Go(func() {
-			for i := worker; i < len(files); i += 2 {
-				src, err := os.ReadFile(files[i])
-				if err != nil {
-					c.t.Error(err)
-					return
-				}
-				rel, _ := filepath.Rel(root, files[i])
-				f := yamldoc.Split(src)
-				for d := range f.Docs {
-					c.document(rel, src, f, d)
-				}
+			for j := range jobs {
+				c.document(j.path, j.src, j.f, j.index)
 			}
 		})
 	}
+	eachDocument(c.t, func(path string, src []byte, f *yamldoc.File, index int) {
+		jobs <- job{path, src, f, index}
+	})
+	close(jobs)
 	wg.Wait()
+}
+
+// eachDocument calls visit for every document of the corpus.
+func eachDocument(t *testing.T, visit func(path string, src []byte, f *yamldoc.File, index int)) {
+	t.Helper()
+	root := filepath.Join(testshared.Dir(t), "corpus")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".yaml") && !strings.HasSuffix(path, ".yml") {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		f := yamldoc.Split(src)
+		for i := range f.Docs {
+			visit(rel, src, f, i)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (c *corpus) document(path string, src []byte, f *yamldoc.File, index int) {

@@ -174,7 +174,7 @@ func (e *editor) edit(cur, want any, allowReplace bool) ([]byte, Outcome, error)
 
 // replaceAll is the last rung: the document written anew below its opening comments.
 func (e *editor) replaceAll(want any, allowed bool) ([]byte, Outcome, error) {
-	uneditable := &UneditableError{Hazard: yamldoc.HazardUnmapped, Line: e.root.Line + e.line}
+	uneditable := &UneditableError{Hazard: yamldoc.HazardUnmapped, Line: e.root.Line + e.line, Reason: e.reason}
 	if e.stuck != nil {
 		uneditable.Line, uneditable.Path = e.stuck.Line+e.line, e.pathOf(e.stuck)
 	}

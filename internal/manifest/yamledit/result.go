@@ -69,10 +69,15 @@ type UneditableError struct {
 	Path string
 	// Key is the key of a duplicate, else empty.
 	Key string
+	// Reason says more where the hazard alone does not, else empty. It never holds a value.
+	Reason string
 }
 
 // Error implements error.
 func (e *UneditableError) Error() string {
+	if e.Reason != "" {
+		return fmt.Sprintf("line %d: %s at %s: %s", e.Line, e.Hazard, e.Path, e.Reason)
+	}
 	if e.Key != "" {
 		return fmt.Sprintf("line %d: %s %q at %s", e.Line, e.Hazard, e.Key, e.Path)
 	}

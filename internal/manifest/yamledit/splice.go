@@ -17,12 +17,16 @@ type splice struct {
 	text       string
 }
 
-// apply carries out splices on src. Insertions at the start of a deletion come before it. ok is false when splices
-// overlap.
-func apply(src []byte, splices []splice) (out []byte, ok bool) {
+// arrange sorts splices: by place, insertions at the start of a deletion before it.
+func arrange(splices []splice) {
 	slices.SortStableFunc(splices, func(a, b splice) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(min(a.end-a.start, 1), min(b.end-b.start, 1)))
 	})
+}
+
+// apply carries out splices on src. ok is false when they overlap.
+func apply(src []byte, splices []splice) (out []byte, ok bool) {
+	arrange(splices)
 	var b strings.Builder
 	b.Grow(len(src) + 256)
 	pos := 0
@@ -41,26 +45,32 @@ func apply(src []byte, splices []splice) (out []byte, ok bool) {
 // joinDeletions merges deletions of whole lines that touch, and lets one that reaches an end of file without line
 // break take the line break before it, so that the file keeps ending without one.
 func joinDeletions(src []byte, splices []splice, keepBreak func(end int) bool) []splice {
-	slices.SortStableFunc(splices, func(a, b splice) int { return cmp.Compare(a.start, b.start) })
+	arrange(splices)
 	var out []splice
 	last := -1
 	for _, s := range splices {
-		if s.text == "" && s.end > s.start {
-			if last >= 0 && out[last].end == s.start {
-				out[last].end = s.end
-				continue
-			}
+		deletion := s.text == "" && s.end > s.start
+		if deletion && last >= 0 && out[last].end == s.start {
+			out[last].end = s.end
+			continue
+		}
+		last = -1
+		if deletion {
 			last = len(out)
 		}
 		out = append(out, s)
 	}
 	for i := range out {
 		d := &out[i]
-		if d.text != "" || d.end == d.start || d.end != len(src) || d.start == 0 || endsInBreak(src[d.start:d.end]) {
+		if d.text != "" || d.end == d.start || d.end != len(src) || endsInBreak(src[d.start:]) {
 			continue
 		}
-		n := breakBefore(src, d.start)
-		if n > 0 && !keepBreak(d.start-n) {
+		if i > 0 && out[i-1].end == d.start && out[i-1].text != "" {
+			before := &out[i-1].text
+			*before = (*before)[:len(*before)-breakBefore([]byte(*before), len(*before))]
+			continue
+		}
+		if n := breakBefore(src, d.start); n > 0 && !keepBreak(d.start-n) {
 			d.start -= n
 		}
 	}
