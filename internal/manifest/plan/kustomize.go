@@ -218,9 +218,12 @@ func (k *kustomize) enqueue(pd *pending) error {
 		k.p.refused(pd.s, ReasonUnknownContent, "the captured object is no JSON object")
 		return nil
 	}
+	if pd.why != "" {
+		live, _ = carryNoise(rendered, k.p.cleaned(rendered, pd.s.item.Type), live).(map[string]any)
+	}
 	pd.rendered, pd.live = rendered, live
 	pd.written = append(pd.written, pd.s.retired...)
-	if reflect.DeepEqual(rendered, live) {
+	if reflect.DeepEqual(rendered, live) || k.p.noiseOnly(pd.s, rendered) {
 		if len(pd.written) > 0 {
 			return k.written(pd)
 		}
@@ -233,6 +236,29 @@ func (k *kustomize) enqueue(pd *pending) error {
 	}
 	k.pending = append(k.pending, pd)
 	return nil
+}
+
+// carryNoise puts back into live what sanitizing takes out of the render: a patch must not remove a status that a base
+// happens to hold.
+func carryNoise(rendered, clean, live any) any {
+	r, ok1 := rendered.(map[string]any)
+	c, ok2 := clean.(map[string]any)
+	l, ok3 := live.(map[string]any)
+	if !ok1 || !ok2 || !ok3 {
+		return live
+	}
+	out := cloneMap(l)
+	for key, v := range r {
+		kept, inClean := c[key]
+		was, inLive := l[key]
+		switch {
+		case !inClean && !inLive:
+			out[key] = v
+		case inClean && inLive:
+			out[key] = carryNoise(v, kept, was)
+		}
+	}
+	return out
 }
 
 // alignNamespace gives live the render's namespace where the two cannot agree by nature: a cluster-scoped object, and a

@@ -13,6 +13,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 )
 
 // Plan decides which bytes follow from a batch. The error says that the plan could not look (I/O, cancellation);
@@ -22,7 +23,10 @@ func Plan(ctx context.Context, r Request) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the folder %s: %w", r.Path, err)
 	}
-	p := newPlanner(r, folder)
+	p, err := newPlanner(r, folder)
+	if err != nil {
+		return nil, err
+	}
 	p.res.Scan = stats
 	if p.res.Issues = acceptance.Check(p.acceptance); len(p.res.Issues) > 0 {
 		return p.res, nil
@@ -51,6 +55,8 @@ type planner struct {
 	// work holds the files as this plan has left them so far.
 	work *render.Overlay
 	kust *kustomize
+	// clean sanitizes what Git holds, for comparisons only.
+	clean *sanitize.Sanitizer
 	// decided collects the actions that changed something.
 	decided []Decided
 	// touched tells which written paths must show in a build, for the preconditions.
@@ -60,12 +66,17 @@ type planner struct {
 	prune   PruneMode
 }
 
-func newPlanner(r Request, folder *inventory.Folder) *planner {
+func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
+	clean, err := sanitize.New(sanitize.Config{})
+	if err != nil {
+		return nil, err
+	}
 	p := &planner{
 		req: r, folder: folder, layout: folder.Layout(), work: render.NewOverlay(r.Tree),
 		view:    inventory.View{Kinds: r.Kinds, DefaultNamespace: r.Policy.defaultNamespace()},
 		touched: map[string]bool{},
 		prune:   r.Policy.Prune,
+		clean:   clean,
 	}
 	if r.Decision != nil {
 		p.prune = r.Policy.Prune.Tighter(r.Decision.Prune)
@@ -79,7 +90,7 @@ func newPlanner(r Request, folder *inventory.Folder) *planner {
 	}
 	p.res = &Result{Folder: folder, Layout: p.layout.Summary(), Report: Report{Registrations: map[string]int{}}}
 	p.kust = newKustomize(p)
-	return p
+	return p, nil
 }
 
 // run goes through the batch: upserts first, then removals, then the preconditions of the whole flush.

@@ -101,7 +101,7 @@ func (k *kustomize) proveRoot(root string, before, after *render.Build) {
 			continue
 		}
 		settled[o] = true
-		if field, ok := e.met(o); !ok {
+		if field, ok := k.met(&e, o); !ok {
 			k.refuse(root, fmt.Sprintf("the build would give %s another value at %s than the cluster has", e.subject.id, field))
 		}
 	}
@@ -150,7 +150,7 @@ func (k *kustomize) moved(after *render.Build, o *render.Object, settled map[*re
 }
 
 // met reports whether a rendered object is what the cluster has; field is the first place where it is not.
-func (e *expectation) met(o *render.Object) (field string, ok bool) {
+func (k *kustomize) met(e *expectation, o *render.Object) (field string, ok bool) {
 	if e.loose {
 		return "", true
 	}
@@ -163,6 +163,9 @@ func (e *expectation) met(o *render.Object) (field string, ok bool) {
 	live["metadata"] = maps1(live["metadata"])
 	settleForProof(live, rendered, e.subject)
 	if compare.Equal(rendered, live, e.subject.options) {
+		return "", true
+	}
+	if clean := k.p.cleaned(rendered, e.subject.item.Type); clean != nil && compare.Equal(clean, live, e.subject.options) {
 		return "", true
 	}
 	norm, _ := compare.Normalize(live, rendered, e.subject.options).(map[string]any)

@@ -4,22 +4,14 @@
 package plan
 
 import (
-	"slices"
-
-	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
 )
-
-// directives are what people tell kustomize-controller in the file itself. Sanitizing takes them for the applier's own
-// marks, so an edit must not remove them.
-var directives = []string{"force", "prune", "reconcile", "ssa", "substitute"}
 
 const fluxPrefix = "kustomize.toolkit.fluxcd.io/"
 
 // explain looks at the document a live object is compared with (the file's, or the rendered one). Values that hold a
 // substitution token stay and are reported when live differs.
 func (p *planner) explain(s *subject, git any, path string) {
-	keepDirectives(s, git)
 	if substitutionOff(git) {
 		return
 	}
@@ -29,23 +21,6 @@ func (p *planner) explain(s *subject, git any, path string) {
 	}
 	for _, f := range found {
 		p.res.Divergences = append(p.res.Divergences, Divergence{Object: s.id, Path: path, Field: f.Field, Token: f.Token})
-	}
-}
-
-// keepDirectives masks the directives of a document, so that it keeps them.
-func keepDirectives(s *subject, git any) {
-	for _, field := range []string{"labels", "annotations"} {
-		have := metadata(git, field)
-		for _, d := range directives {
-			key := fluxPrefix + d
-			if _, ok := have[key]; !ok {
-				continue
-			}
-			ptr := "/metadata/" + field + "/" + render.EscapePointer(key)
-			if !slices.Contains(s.options.Mask.Keep, ptr) {
-				s.options.Mask.Keep = append(slices.Clone(s.options.Mask.Keep), ptr)
-			}
-		}
 	}
 }
 

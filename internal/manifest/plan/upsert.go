@@ -103,6 +103,10 @@ func (p *planner) existing(ctx context.Context, s *subject, d *inventory.Documen
 	}
 	p.explain(s, git, d.Path)
 	p.settleNamespace(s.live, s.id, namespaceOf(git) == "")
+	if p.noiseOnly(s, git) {
+		p.done(s, Unchanged, nil)
+		return nil, nil //nolint:nilnil // nothing to create
+	}
 	return nil, p.write(s, d, s.live)
 }
 
@@ -136,6 +140,29 @@ func (p *planner) write(s *subject, d *inventory.Document, desired any) error {
 	}
 	p.done(s, Updated, nil)
 	return nil
+}
+
+// noiseOnly reports that Git differs from live by nothing but what sanitizing removes, such as a status somebody
+// committed. That is no reason for a commit; the next edit of the document cleans it (git-writer 4.5).
+func (p *planner) noiseOnly(s *subject, git any) bool {
+	if compare.Equal(git, s.live, s.options) {
+		return false
+	}
+	v := p.cleaned(git, s.item.Type)
+	return v != nil && compare.Equal(v, s.live, s.options)
+}
+
+// cleaned returns what sanitizing leaves of a document in Git, nil when that cannot be said.
+func (p *planner) cleaned(git any, t change.Type) any {
+	clean, err := p.clean.Object(compare.Canonical(git), t)
+	if err != nil || clean.Desired == nil {
+		return nil
+	}
+	v, err := compare.Decode(clean.Desired)
+	if err != nil {
+		return nil
+	}
+	return v
 }
 
 // notEditable refuses one object because of its document in Git (decision 37).
