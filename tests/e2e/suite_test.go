@@ -45,6 +45,7 @@ func TestEndToEnd(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultEventuallyTimeout(patience)
+	EnforceDefaultTimeoutsWhenUsingContexts()
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha3.AddToScheme, apiextensionsv1.AddToScheme} {
 		Expect(add(scheme)).To(Succeed())
