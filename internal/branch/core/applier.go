@@ -5,67 +5,47 @@ package core
 
 import (
 	"slices"
-	"time"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core/applies"
 )
 
-// applier is the branch's side of one Flux Kustomization or Argo CD Application: when to hand it a commit, and which
-// snapshots its applies make stale (apply 3.2, 3.6).
-type applier struct {
-	name string
-	// epoch grows with each send and each end of a sent attempt; out is between the two.
-	epoch uint64
-	out   bool
-	due   *dueApply
-}
-
-// dueApply waits until every write up to mark is published.
-type dueApply struct {
-	attempt string
-	reasons []string
-	mark    Seq
-}
-
+// appliers is the branch's side of applying: when to hand a commit over, and which snapshots an apply makes stale.
 type appliers struct {
-	m      *Machine
-	byName map[string]*applier
-	list   []*applier
-}
-
-func (k *appliers) get(name string) *applier {
-	a := k.byName[name]
-	if a == nil {
-		a = &applier{name: name}
-		k.byName[name] = a
-		k.list = append(k.list, a)
-	}
-	return a
+	m   *Machine
+	set applies.Set
 }
 
 func (k *appliers) said(in ApplierSaid) {
-	a := k.get(in.Applier)
 	switch in.State {
 	case ApplierDue:
 		k.m.windows.close(CloseApplyDue)
-		a.due = &dueApply{attempt: in.Attempt, reasons: in.Reasons, mark: k.m.ledger.seq}
+		k.set.Want(applies.Due{
+			Applier: in.Applier, Attempt: in.Attempt, Reasons: in.Reasons, Mark: uint64(k.m.ledger.seq),
+		})
 	case ApplierSent:
-		a.epoch++
-		a.out = true
+		k.set.Sent(in.Applier)
 	case ApplierEnded:
-		if a.out {
-			a.epoch++
-			a.out = false
-			k.request(a)
+		if k.set.Ended(in.Applier) {
+			for _, t := range k.m.targets.list {
+				if t.cfg.Applier == in.Applier {
+					k.askStale(t)
+				}
+			}
 		}
 	}
 	k.m.touched(nil)
 }
 
-// flushing reports whether an apply waits for writes that are not published.
-func (k *appliers) flushing() bool { return slices.ContainsFunc(k.list, k.unpublished) }
-
-func (k *appliers) unpublished(a *applier) bool {
-	return a.due != nil && slices.ContainsFunc(k.m.ledger.list, func(p *pending) bool { return p.work.Seq <= a.due.mark })
+// oldest is the oldest unpublished write, zero when there is none.
+func (k *appliers) oldest() uint64 {
+	if l := k.m.ledger.list; len(l) > 0 {
+		return uint64(l[0].work.Seq)
+	}
+	return 0
 }
+
+// flushing reports whether an apply waits for writes that are not published.
+func (k *appliers) flushing() bool { return k.set.Waiting(k.oldest()) }
 
 // ask hands over every applier whose writes are on the remote. A registered save, a missing parent, an unresolved push
 // and an untrusted base hold it; without a commit there is nothing to apply.
@@ -74,11 +54,8 @@ func (k *appliers) ask() {
 	if !r.exists || !r.trusted || k.m.publish.unresolved != nil || len(k.m.saves.waiting) > 0 {
 		return
 	}
-	for _, a := range k.list {
-		if a.due != nil && !a.out && !k.unpublished(a) {
-			k.m.emit(Ask{Applier: a.name, Attempt: a.due.attempt, Commit: r.base, Reasons: a.due.reasons})
-			a.due = nil
-		}
+	for _, d := range k.set.Take(k.oldest()) {
+		k.m.emit(Ask{Applier: d.Applier, Attempt: d.Attempt, Commit: r.base, Reasons: d.Reasons})
 	}
 }
 
@@ -89,15 +66,15 @@ func (k *appliers) stale(p *pending) bool {
 	if t.cfg.Applier == "" || rs.initial {
 		return false
 	}
-	a := k.get(t.cfg.Applier)
-	if !rs.stamp.Ahead && !a.out && rs.stamp.Applies == a.epoch && !rs.foreign {
+	epoch, ahead := k.set.State(t.cfg.Applier)
+	if !rs.stamp.Ahead && !ahead && rs.stamp.Applies == epoch && !rs.foreign {
 		if len(t.stale) == 0 {
-			t.staleSince = time.Time{}
+			t.staleSince = noTime
 		}
 		return false
 	}
 	if !t.staleSince.IsZero() && due(t.staleSince.Add(k.m.cfg.SnapshotHold), k.m.now) {
-		t.staleSince, t.stale = time.Time{}, nil
+		t.staleSince, t.stale = noTime, nil
 		k.m.observe(t, Observation{What: ObservedSnapshot, Reason: "used"})
 		return false
 	}
@@ -111,20 +88,12 @@ func (k *appliers) discarded(c *cell) {
 	if t.staleSince.IsZero() {
 		t.staleSince = k.m.now
 	}
-	if !k.get(t.cfg.Applier).out {
+	if _, ahead := k.set.State(t.cfg.Applier); !ahead {
 		k.m.targets.ask(c, RequestStale)
 		return
 	}
 	if !slices.Contains(t.stale, c.id) {
 		t.stale = append(t.stale, c.id)
-	}
-}
-
-func (k *appliers) request(a *applier) {
-	for _, t := range k.m.targets.list {
-		if t.cfg.Applier == a.name {
-			k.askStale(t)
-		}
 	}
 }
 
@@ -149,12 +118,4 @@ func (k *appliers) due(t *target, next *soonest) {
 	if len(t.stale) > 0 {
 		next.add(t.staleSince.Add(k.m.cfg.SnapshotHold))
 	}
-}
-
-// stamp is what a snapshot of the target should carry.
-func (k *appliers) stamp(t *target) (applies uint64, ahead bool) {
-	if a := k.byName[t.cfg.Applier]; a != nil && t.cfg.Applier != "" {
-		return a.epoch, a.out
-	}
-	return 0, false
 }

@@ -93,7 +93,7 @@ func (g gate) settle() {
 // release lets the held changes into windows, in order.
 func (g gate) release() {
 	items := g.t.gate.items
-	g.t.gate.items, g.t.gate.bytes, g.t.gate.since = nil, 0, time.Time{}
+	g.t.gate.items, g.t.gate.bytes, g.t.gate.since = nil, 0, noTime
 	for _, it := range items {
 		g.m.windows.add(g.t, it.change, false, it.receipts)
 	}
@@ -143,7 +143,7 @@ func (g gate) supersede(s *change.Snapshot, back bool) {
 			continue
 		}
 		h.bytes -= it.change.Size()
-		g.m.cursors.supersede(it.receipts)
+		g.m.cursors.Supersede(it.receipts)
 	}
 	clear(h.items[len(kept):])
 	h.items = kept
@@ -156,10 +156,10 @@ func (g gate) drop(label string, why RequestWhy) {
 		return
 	}
 	for _, it := range h.items {
-		g.m.cursors.settle(it.receipts, true)
+		g.m.cursors.Close(it.receipts, true)
 	}
 	g.m.dropped(g.t, label, len(h.items))
-	h.items, h.bytes, h.since = nil, 0, time.Time{}
+	h.items, h.bytes, h.since = nil, 0, noTime
 	if why != "" {
 		g.m.targets.askLost(g.t, why)
 	}

@@ -6,6 +6,7 @@ package core
 import (
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -61,10 +62,11 @@ func (k healer) refuse(r *Refusal, read bool) {
 // when it holds an object that was refused, a snapshot is asked for (decisions 62).
 func (k healer) accepted(p *pending) {
 	if k.h.failure != nil {
-		k.h.failure, k.h.failures = nil, 0
+		k.h.failure = nil
 		k.m.touched(k.t)
 	}
 	if p.resync != nil {
+		k.h.failures = 0
 		k.clear()
 		return
 	}
@@ -104,16 +106,13 @@ func (k healer) read(in Written) {
 // failed notes a write that failed by itself and schedules snapshots that re-derive what it lost.
 func (k healer) failed(f Failure) {
 	k.h.failures++
-	delay := k.m.cfg.RetryMin
-	for i := 1; i < k.h.failures && delay < k.m.cfg.RetryMax; i++ {
-		delay *= 2
-	}
+	delay := pace.Ladder(k.h.failures, k.m.cfg.RetryMin, k.m.cfg.RetryMax)
 	since := k.m.now
 	if k.h.failure != nil {
 		since = k.h.failure.Since
 	}
 	k.h.failure = &Trouble{
-		Reason: f.Reason, Text: f.Text, Since: since, Next: k.m.now.Add(min(delay, k.m.cfg.RetryMax)),
+		Reason: f.Reason, Text: f.Text, Since: since, Next: k.m.now.Add(delay),
 	}
 	k.m.touched(k.t)
 }
@@ -130,7 +129,7 @@ func (k healer) configured() {
 // recheckAt is when the branch of a refused folder is looked at again.
 func (k healer) recheckAt() time.Time {
 	if k.h.refusal == nil || k.m.remote.wished.wanted || !k.m.remote.known {
-		return time.Time{}
+		return noTime
 	}
 	from := k.m.remote.proof.at
 	if k.h.refusal.Since.After(from) {
@@ -144,7 +143,7 @@ func (k healer) expire() {
 		k.m.remote.wish(WhyRefresh)
 	}
 	if f := k.h.failure; f != nil && due(f.Next, k.m.now) {
-		f.Next = time.Time{}
+		f.Next = noTime
 		k.m.targets.askLost(k.t, RequestLost)
 	}
 }

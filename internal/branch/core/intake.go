@@ -4,8 +4,7 @@
 package core
 
 import (
-	"time"
-
+	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -91,8 +90,8 @@ func (k *intake) offer(in Offered) {
 	case state == GateDivergent:
 		k.drop(cl, c.ResourceVersion, "divergent")
 	case state == GatePending && !in.Recovered:
-		r := &receipt{open: 1}
-		cl.track(c.ResourceVersion, r, false)
+		r := cursor.Open[*cell]()
+		cl.Track(c.ResourceVersion, r, false)
 		g.keep(held{change: c, receipts: []*receipt{r}})
 	default:
 		k.m.windows.take(t, cl, c, in.Recovered)
@@ -109,9 +108,9 @@ func (k *intake) find(key change.TargetKey, id change.Cell) (*target, *cell) {
 
 // drop takes a change over and loses it: the target writes nothing now. The next snapshot of the cell stands for it.
 func (k *intake) drop(cl *cell, rv, label string) {
-	r := &receipt{open: 1}
-	cl.track(rv, r, false)
-	k.m.cursors.settle([]*receipt{r}, true)
+	r := cursor.Open[*cell]()
+	cl.Track(rv, r, false)
+	k.m.cursors.Close([]*receipt{r}, true)
 	k.m.dropped(cl.t, label, 1)
 }
 
@@ -131,10 +130,10 @@ func (k *intake) atomic(in Offered) {
 	if v != change.Accepted {
 		return
 	}
-	r := &receipt{open: 1}
+	r := cursor.Open[*cell]()
 	for i := range in.Atomic {
 		if c := t.cells.byID[in.Atomic[i].Cell]; c != nil {
-			c.track(in.Atomic[i].ResourceVersion, r, false)
+			c.Track(in.Atomic[i].ResourceVersion, r, false)
 		}
 	}
 	k.m.windows.close(CloseAtomic)
@@ -157,10 +156,10 @@ func (k *intake) snapshot(in Snapped) {
 	if v != change.Accepted {
 		return
 	}
-	cl.lost, cl.asked = false, time.Time{}
+	cl.Lost, cl.asked = false, noTime
 	k.m.gate(t).supersede(&s, false)
-	r := &receipt{open: 1}
-	cl.track(s.ResourceVersion, r, true)
+	r := cursor.Open[*cell]()
+	cl.Track(s.ResourceVersion, r, true)
 	k.m.windows.close(CloseResync)
 	p := &pending{
 		t: t, receipts: []*receipt{r}, bytes: size,

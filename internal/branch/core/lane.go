@@ -318,9 +318,13 @@ func (l *lane) shutdown(until time.Time) {
 // finish ends the machine: what is not on the remote is told so.
 func (l *lane) finish() {
 	l.stopped = true
-	for _, p := range l.m.ledger.list {
-		l.m.saves.end(p.save, SaveFailed, Commit{}, textStopped)
-		l.m.ledger.answer(p, change.FailedOutcome, textStopped, false)
+	for i, p := range l.m.ledger.list {
+		text := textStopped
+		if u := l.m.publish.unresolved; u != nil && i < u.count {
+			text = textUnknown
+		}
+		l.m.saves.end(p.save, SaveFailed, Commit{}, text)
+		l.m.ledger.answer(p, change.FailedOutcome, text, false)
 	}
 	l.m.saves.handBack()
 	l.m.touched(nil)

@@ -79,7 +79,7 @@ func (l *ledger) coalesce(p *pending) {
 		}
 		p.resync.tickets = append(slices.Clone(o.resync.tickets), p.resync.tickets...)
 		p.resync.initial = p.resync.initial || o.resync.initial
-		l.m.cursors.supersede(o.receipts)
+		l.m.cursors.Supersede(o.receipts)
 		l.drop(o)
 		return
 	}
@@ -104,7 +104,7 @@ func (l *ledger) decide(p *pending, in Written) {
 	p.decided, p.decision = true, in.Decision
 	l.waiting--
 	for _, r := range p.receipts {
-		r.decided = true
+		r.Planned()
 	}
 	if p.resync != nil {
 		s := *p.work.Snapshot

@@ -6,6 +6,8 @@ package core
 import (
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -18,7 +20,7 @@ type Machine struct {
 	changed  []change.TargetKey // targets (zero: the branch) whose status changed in this Step
 	version  uint64
 	targets  registry
-	cursors  cursors
+	cursors  cursor.Set[*cell]
 	intake   intake
 	windows  windows
 	saves    saves
@@ -33,7 +35,6 @@ type Machine struct {
 func New(cfg Config) *Machine {
 	m := &Machine{cfg: cfg.withDefaults()}
 	m.targets = registry{m: m, byKey: map[change.TargetKey]*target{}}
-	m.cursors = cursors{m: m}
 	m.intake = intake{m: m}
 	m.windows = windows{m: m}
 	m.saves = saves{m: m, byID: map[string]*save{}}
@@ -41,7 +42,8 @@ func New(cfg Config) *Machine {
 	m.remote = remote{m: m}
 	m.lane = lane{m: m}
 	m.publish = publisher{m: m, rejects: rejects{m: m}}
-	m.appliers = appliers{m: m, byName: map[string]*applier{}}
+	m.publish.jitter = pace.Jitter{Seed: m.cfg.Seed, Min: m.cfg.ContentionMin, Max: m.cfg.ContentionMax}
+	m.appliers = appliers{m: m}
 	return m
 }
 
@@ -59,7 +61,7 @@ func (m *Machine) Step(now time.Time, in Input) []Effect {
 	m.appliers.ask()
 	m.publish.tidy()
 	m.intake.reopen()
-	m.cursors.flush()
+	m.cursors.Flush(m.advanced)
 	m.flushChanged()
 	out := m.out
 	m.out = nil
@@ -181,6 +183,9 @@ func (s *soonest) add(t time.Time) {
 		s.at = t
 	}
 }
+
+// noTime is a deadline that is not set.
+var noTime time.Time
 
 // due reports whether a deadline is set and has come.
 func due(deadline, now time.Time) bool { return !deadline.IsZero() && !deadline.After(now) }

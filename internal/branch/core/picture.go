@@ -58,7 +58,7 @@ func (m *Machine) picture(t *target, waiting int) TargetStatus {
 		Report: t.seen.report, ReportedOn: t.seen.on, ReportedAt: t.seen.at,
 		Published: t.seen.published, PublishedAt: t.seen.publishedAt, Rechecked: t.seen.rechecked,
 	}
-	s.Applies, s.Ahead = m.appliers.stamp(t)
+	s.Applies, s.Ahead = m.appliers.set.State(t.cfg.Applier)
 	for _, c := range t.cells.list {
 		if c.preview != nil {
 			s.Preview = append(s.Preview, *c.preview)

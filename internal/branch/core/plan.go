@@ -47,7 +47,7 @@ func (m *Machine) settleSnapshot(p *pending) bool {
 		return false
 	}
 	m.ledger.answer(p, change.Discarded, "", false)
-	m.cursors.settle(p.receipts, true)
+	m.cursors.Close(p.receipts, true)
 	m.ledger.drop(p)
 	if c != nil {
 		m.appliers.discarded(c)
@@ -58,7 +58,7 @@ func (m *Machine) settleSnapshot(p *pending) bool {
 // lose drops an undecided write because its target takes none now.
 func (m *Machine) lose(p *pending, label, text string) {
 	m.saves.end(p.save, SaveFailed, Commit{}, text)
-	m.cursors.settle(p.receipts, true)
+	m.cursors.Close(p.receipts, true)
 	if n := len(p.work.Changes); n > 0 {
 		m.dropped(p.t, label, n)
 	}
@@ -83,7 +83,7 @@ func (m *Machine) holdWindow(p *pending) {
 	m.saves.end(p.save, SaveFailed, Commit{}, textPending)
 	m.ledger.drop(p)
 	for _, r := range p.receipts {
-		r.open += len(p.work.Changes) - 1
+		r.Split(len(p.work.Changes) - 1)
 	}
 	for _, c := range p.work.Changes {
 		m.gate(p.t).keep(held{change: c, receipts: p.receipts, back: true})
@@ -96,7 +96,7 @@ func (m *Machine) settled(p *pending, published bool) {
 	m.saves.published(p)
 	m.publish.rejects.supersede(p)
 	if published || m.ledger.built == 0 {
-		m.cursors.settle(p.receipts, false)
+		m.cursors.Close(p.receipts, false)
 		return
 	}
 	// Nothing differs from a tree that is not on the remote yet: the cursors wait for that.
@@ -175,7 +175,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	m.observe(t, Observation{What: ObservedLost, Seq: o.p.work.Seq, Kind: kind, Reason: "error", Text: f.Text})
 	m.ledger.answer(o.p, change.FailedOutcome, f.Text, false)
 	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
-	m.cursors.settle(o.p.receipts, true)
+	m.cursors.Close(o.p.receipts, true)
 	m.ledger.drop(o.p)
 	m.healthOf(t).failed(f)
 }
@@ -193,7 +193,7 @@ func (m *Machine) previewed(p *pending, in Written) {
 		m.healthOf(p.t).accepted(p)
 	}
 	m.ledger.answer(p, outcome, refusalText(in), false)
-	m.cursors.settle(p.receipts, true)
+	m.cursors.Close(p.receipts, true)
 	m.ledger.drop(p)
 	m.touched(p.t)
 }
@@ -213,7 +213,7 @@ func (m *Machine) refused(p *pending, in Written) {
 	})
 	m.saves.end(p.save, SaveFailed, Commit{}, text)
 	m.ledger.answer(p, change.RefusedOutcome, text, false)
-	m.cursors.settle(p.receipts, true)
+	m.cursors.Close(p.receipts, true)
 	m.ledger.drop(p)
 	m.healthOf(p.t).refused(p, in)
 }
@@ -249,7 +249,7 @@ func (m *Machine) skipped(p *pending, objects []change.ObjectID) {
 	for i := range p.work.Changes {
 		c := &p.work.Changes[i]
 		if cl := p.t.cells.byID[c.Cell]; cl != nil && slices.Contains(objects, c.Object) {
-			m.cursors.block(cl)
+			m.cursors.Block(&cl.Line)
 		}
 	}
 }

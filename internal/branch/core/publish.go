@@ -5,6 +5,8 @@ package core
 
 import (
 	"time"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 )
 
 // attempts is how many pushes of a cycle follow each other without a pause (git-writer 10.6, decisions 59).
@@ -25,7 +27,7 @@ type publisher struct {
 	mark       Seq
 	unresolved *unresolved
 	rejects    rejects
-	draws      uint64
+	jitter     pace.Jitter
 }
 
 // cycle is one publication with its replays.
@@ -163,8 +165,8 @@ func (p *publisher) release(n int) {
 		p.m.touched(w.t)
 	}
 	p.m.observe(nil, Observation{What: ObservedPush, Reason: "pushed", Count: n, Since: start})
-	p.failures, p.retryAt, p.mark, p.cycle = 0, time.Time{}, 0, cycle{}
-	p.pause = time.Time{}
+	p.failures, p.retryAt, p.mark, p.cycle = 0, noTime, 0, cycle{}
+	p.pause = noTime
 	p.cooldown = p.m.now.Add(p.m.cfg.Cooldown)
 	p.clear()
 }
@@ -197,23 +199,9 @@ func (p *publisher) moved(tip Commit) {
 	case due(p.cycle.start.Add(p.m.cfg.CycleDeadline), p.m.now):
 		p.fail(nil, Failure{Reason: ReasonContention, Text: "other writers kept moving the branch"})
 	default:
-		p.pause = p.m.now.Add(p.jitter())
+		p.pause = p.m.now.Add(p.jitter.Next())
 		p.m.remote.want = Commit{} // it is old by then
 	}
-}
-
-// jitter draws from the contention pause; equal seeds draw equally.
-func (p *publisher) jitter() time.Duration {
-	p.draws++
-	x := p.m.cfg.Seed + p.draws*0x9e3779b97f4a7c15
-	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9
-	x = (x ^ (x >> 27)) * 0x94d049bb133111eb
-	x ^= x >> 31
-	span := p.m.cfg.ContentionMax - p.m.cfg.ContentionMin
-	if span <= 0 {
-		return p.m.cfg.ContentionMin
-	}
-	return p.m.cfg.ContentionMin + time.Duration(x%uint64(span))
 }
 
 // fail keeps the work and schedules the next attempt. A failure that was counted when its deadline passed is not
@@ -223,11 +211,7 @@ func (p *publisher) fail(o *op, f Failure) {
 		return
 	}
 	p.failures++
-	delay := p.m.cfg.RetryMin
-	for i := 1; i < p.failures && delay < p.m.cfg.RetryMax; i++ {
-		delay *= 2
-	}
-	delay = max(min(delay, p.m.cfg.RetryMax), f.RetryAfter)
+	delay := max(pace.Ladder(p.failures, p.m.cfg.RetryMin, p.m.cfg.RetryMax), f.RetryAfter)
 	p.retryAt = p.m.now.Add(delay)
 	since := p.m.now
 	if p.trouble != nil {
@@ -237,7 +221,7 @@ func (p *publisher) fail(o *op, f Failure) {
 	p.m.observe(nil, Observation{
 		What: ObservedPush, Reason: "failed", Text: f.Text, Count: len(p.m.ledger.list), Since: p.cycle.start,
 	})
-	p.cycle, p.mark, p.pause = cycle{}, 0, time.Time{}
+	p.cycle, p.mark, p.pause = cycle{}, 0, noTime
 	for _, w := range p.m.ledger.list {
 		p.m.ledger.tellFailed(w)
 	}
@@ -249,17 +233,17 @@ func (p *publisher) fail(o *op, f Failure) {
 
 // revive ends the backoff: somebody changed something that may help.
 func (p *publisher) revive() {
-	p.retryAt = time.Time{}
+	p.retryAt = noTime
 	p.rejects.wanted = true
 }
 
 // hurry ends every pause for the last publication.
-func (p *publisher) hurry() { p.retryAt, p.pause, p.cooldown = time.Time{}, time.Time{}, time.Time{} }
+func (p *publisher) hurry() { p.retryAt, p.pause, p.cooldown = noTime, noTime, noTime }
 
 // tidy ends a trouble that nothing waits for.
 func (p *publisher) tidy() {
 	if p.trouble != nil && !p.owed() && p.m.lane.op == nil {
-		p.failures, p.retryAt = 0, time.Time{}
+		p.failures, p.retryAt = 0, noTime
 		p.clear()
 	}
 }

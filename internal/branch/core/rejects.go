@@ -101,7 +101,7 @@ func (r *rejects) end() {
 
 // landed notes that the remote took something.
 func (r *rejects) landed() {
-	r.accepted, r.retryAt = true, time.Time{}
+	r.accepted, r.retryAt = true, noTime
 	if r.isolating {
 		r.proceed()
 	}
@@ -142,7 +142,7 @@ func (r *rejects) setAside(p *pending) {
 	r.m.saves.end(p.save, SaveFailed, Commit{}, r.text)
 	l.answer(p, change.FailedOutcome, r.text, false)
 	if p.resync != nil || p.work.Kind == KindSave || p.t.gone {
-		r.m.cursors.settle(p.receipts, true)
+		r.m.cursors.Close(p.receipts, true)
 		return
 	}
 	p.save, p.decided, p.decision, p.tried = nil, false, nil, true
@@ -160,7 +160,7 @@ func (r *rejects) retry() {
 	if !r.wanted {
 		return
 	}
-	r.wanted, r.retryAt = false, time.Time{}
+	r.wanted, r.retryAt = false, noTime
 	l := &r.m.ledger
 	for _, p := range l.aside {
 		i := slices.IndexFunc(l.list, func(o *pending) bool { return o.work.Seq > p.work.Seq })
@@ -210,9 +210,9 @@ func (r *rejects) supersede(by *pending) {
 		}
 		l.bytes += size - p.bytes
 		p.work.Changes, p.bytes = kept, size
-		r.m.cursors.doom(p.receipts)
+		r.m.cursors.Doom(p.receipts)
 		if len(kept) == 0 {
-			r.m.cursors.settle(p.receipts, true)
+			r.m.cursors.Close(p.receipts, true)
 		}
 		return len(kept) == 0
 	})
@@ -224,7 +224,7 @@ func (r *rejects) forget(t *target) {
 	l.aside = slices.DeleteFunc(l.aside, func(p *pending) bool {
 		if p.t == t {
 			l.bytes -= p.bytes
-			r.m.cursors.settle(p.receipts, true)
+			r.m.cursors.Close(p.receipts, true)
 			r.m.dropped(t, "target_gone", len(p.work.Changes))
 		}
 		return p.t == t
@@ -233,7 +233,7 @@ func (r *rejects) forget(t *target) {
 
 func (r *rejects) expire() {
 	if due(r.retryAt, r.m.now) {
-		r.retryAt = time.Time{}
+		r.retryAt = noTime
 		r.m.publish.revive()
 	}
 }

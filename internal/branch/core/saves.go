@@ -16,6 +16,7 @@ const (
 	textPending   = "the render fidelity of the folder is not established yet"
 	textDivergent = "the folder renders differently from the live objects"
 	textStopped   = "the worker stopped before the commit reached the remote"
+	textUnknown   = "the worker stopped before it knew whether its push reached the remote"
 )
 
 // save is one CommitRequest on its way (attribution 13.3).
@@ -71,12 +72,12 @@ func (k *saves) open(in Save) {
 	k.waiting = append(k.waiting, s)
 	if w := k.m.windows.open; w != nil && w.t == t {
 		switch {
-		case !w.recovered && s.matches(w) && s.Next:
-			k.m.windows.close(CloseAttachNext)
-		case s.matches(w) && w.save == nil:
-			k.attach(w, s)
 		case !s.matches(w):
 			s.foreign = true
+		case s.Next:
+			k.m.windows.close(CloseAttachNext)
+		case w.save == nil:
+			k.attach(w, s)
 		}
 	}
 	k.answer(s)
@@ -182,7 +183,6 @@ func (k *saves) miss(s *save) {
 		p.work = PendingWrite{
 			Kind: KindSave, Source: MessageRequest, Message: s.Message, Save: s.ID, CommitEmpty: true, Author: s.author(),
 		}
-		k.m.windows.close(CloseIdentity)
 		k.m.ledger.append(p)
 	}
 }

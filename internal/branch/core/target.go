@@ -80,6 +80,11 @@ func (r *registry) set(in TargetSet) {
 	}
 	if old.RenderGate != t.cfg.RenderGate {
 		r.m.gate(t).settle()
+		for _, c := range t.cells.list {
+			if t.cfg.RenderGate && c.verdict == "" {
+				r.ask(c, RequestGate)
+			}
+		}
 	}
 	if old.ProviderSuspended != t.cfg.ProviderSuspended {
 		r.m.touched(nil)
@@ -139,7 +144,7 @@ func (r *registry) declare(in CellsDeclared) {
 	for _, id := range in.Cells {
 		c, kept := old[id]
 		if !kept {
-			c = &cell{t: t, id: id}
+			c = newCell(t, id)
 		}
 		if t.cells.byID[id] != nil {
 			continue
@@ -189,7 +194,7 @@ func (r *registry) askAll(t *target, why RequestWhy) {
 // askLost requests the cells of which something was dropped or refused.
 func (r *registry) askLost(t *target, why RequestWhy) {
 	for _, c := range t.cells.list {
-		if c.lost {
+		if c.Lost {
 			r.ask(c, why)
 		}
 	}

@@ -6,6 +6,7 @@ package core
 import (
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -62,10 +63,10 @@ type windows struct {
 func (k *windows) take(t *target, cl *cell, c change.Change, recovered bool) {
 	w := k.join(t, c.Author, recovered)
 	if w.own == nil {
-		w.own = &receipt{open: 1}
+		w.own = cursor.Open[*cell]()
 		w.receipts = append(w.receipts, w.own)
 	}
-	cl.track(c.ResourceVersion, w.own, false)
+	cl.Track(c.ResourceVersion, w.own, false)
 	k.put(w, c)
 }
 
