@@ -78,7 +78,7 @@ var _ = Describe("A Git server", func() {
 		Entry("500", gitserver.Fault{Status: http.StatusInternalServerError, Body: "disk on fire"}, "ConnectionFailed", "disk on fire"),
 		Entry("401", gitserver.Fault{Status: http.StatusUnauthorized, Body: "token expired"}, "AuthenticationFailed", "token expired"),
 		Entry("413", gitserver.Fault{Service: "git-receive-pack", Status: http.StatusRequestEntityTooLarge, Body: "too large for us"}, "413", "too large for us"),
-		Entry("hanging", gitserver.Fault{Hang: true}, "DeadlineExceeded", "deadline"),
+		Entry("hanging", gitserver.Fault{Hang: true}, "DeadlineExceeded", "did not answer"),
 		Entry("closing early", gitserver.Fault{Close: true}, "ConnectionFailed", "EOF"),
 	)
 
