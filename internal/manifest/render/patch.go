@@ -10,11 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
-
-	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 )
 
 // Absorb lets a strategic merge patch take the live values of the fields it speaks about, and of no others. rest is
@@ -84,9 +81,12 @@ func absorbList(p, r, l []any, field string) (next, rest any) {
 	for _, item := range p {
 		i := slices.IndexFunc(r, func(c any) bool { return sameKeys(c, item, keys) })
 		j := slices.IndexFunc(l, func(c any) bool { return sameKeys(c, item, keys) })
+		m, _ := item.(map[string]any)
 		switch {
 		case j < 0 && i >= 0:
 			// Gone live: the patch must not bring it back; the source below loses it too when it has it.
+		case j >= 0 && i < 0 && m["$patch"] == "delete":
+			// Back live: the patch deletes it no longer.
 		case i < 0 || j < 0:
 			out = append(out, item)
 		default:
@@ -100,25 +100,19 @@ func absorbList(p, r, l []any, field string) (next, rest any) {
 
 // Extend grows a strategic merge patch so that a build which gives rendered now gives live. lower is the value below
 // the patch, nil when it is not known; fields the patch alone supplied are dropped from it instead of being deleted.
-func Extend(patch, lower, rendered, live map[string]any) (map[string]any, error) {
+func Extend(patch, lower, rendered, live map[string]any) (next map[string]any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			next, err = nil, fmt.Errorf("the kustomize library panicked: %v", p)
+		}
+	}()
 	rs := openapi.SchemaForResourceType(kyaml.TypeMeta{
 		APIVersion: fmt.Sprint(rendered["apiVersion"]), Kind: fmt.Sprint(rendered["kind"]),
 	})
 	if patch == nil {
 		patch = map[string]any{}
 	}
-	v, err := extendMap(patch, lower, rendered, live, rs, "")
-	if err != nil {
-		return nil, err
-	}
-	got, err := apply(rendered, v)
-	if err != nil {
-		return nil, err
-	}
-	if want, err := compare.Decode(compare.Canonical(live)); err != nil || !reflect.DeepEqual(got, want) {
-		return nil, &UnplaceableError{Field: "/"}
-	}
-	return v, nil
+	return extendMap(patch, lower, rendered, live, rs, "")
 }
 
 func extendMap(p, lower, r, l map[string]any, rs *openapi.ResourceSchema, ptr string) (map[string]any, error) {
@@ -129,7 +123,7 @@ func extendMap(p, lower, r, l map[string]any, rs *openapi.ResourceSchema, ptr st
 		if reflect.DeepEqual(get(r, k), get(l, k)) {
 			continue
 		}
-		v, err := extend(get(p, k), get(lower, k), get(r, k), get(l, k), rs.Field(k), ptr+"/"+EscapePointer(k))
+		v, err := extend(get(p, k), get(lower, k), get(r, k), get(l, k), fieldOf(rs, k), ptr+"/"+EscapePointer(k))
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +132,25 @@ func extendMap(p, lower, r, l map[string]any, rs *openapi.ResourceSchema, ptr st
 	return out, nil
 }
 
+func fieldOf(rs *openapi.ResourceSchema, name string) *openapi.ResourceSchema {
+	if rs == nil {
+		return nil
+	}
+	return rs.Field(name)
+}
+
+func elementsOf(rs *openapi.ResourceSchema) *openapi.ResourceSchema {
+	if rs == nil {
+		return nil
+	}
+	return rs.Elements()
+}
+
 func extend(p, lower, r, l any, rs *openapi.ResourceSchema, ptr string) (any, error) {
+	if _, silent := p.(absent); silent && reflect.DeepEqual(lower, l) {
+		// What stands below is right as soon as no patch says otherwise.
+		return absent{}, nil
+	}
 	if _, gone := l.(absent); gone {
 		if _, none := lower.(absent); none {
 			if _, said := p.(absent); !said {
@@ -190,6 +202,7 @@ func extendList(p, lower, r, l []any, rs *openapi.ResourceSchema, ptr string) (a
 		}
 		return absent{}
 	}
+	r = comeBack(p, lower, r, l, find)
 	var out []any
 	for _, item := range l[:prefix(p, r, l, keys, find)] {
 		ri, _ := find(r, item).(map[string]any)
@@ -199,7 +212,7 @@ func extendList(p, lower, r, l []any, rs *openapi.ResourceSchema, ptr string) (a
 			out = append(out, item)
 			continue
 		}
-		v, err := extendMap(withKeys(pi, item, keys), li, ri, item.(map[string]any), rs.Elements(), ptr)
+		v, err := extendMap(withKeys(pi, item, keys), li, ri, item.(map[string]any), elementsOf(rs), ptr)
 		if err != nil {
 			return nil, err
 		}
@@ -216,10 +229,39 @@ func extendList(p, lower, r, l []any, rs *openapi.ResourceSchema, ptr string) (a
 		d["$patch"] = "delete"
 		out = append(out, d)
 	}
+	for _, item := range p {
+		m, _ := item.(map[string]any)
+		if _, gone := find(l, item).(absent); gone && m["$patch"] == "delete" {
+			out = append(out, item)
+		}
+	}
 	if out == nil {
 		return absent{}, nil
 	}
 	return out, nil
+}
+
+// comeBack adds to the rendered list the items that stand below, are live and that no patch says anything about any
+// more: they will be there without being named.
+func comeBack(p, lower, r, l []any, find func([]any, any) any) []any {
+	out := slices.Clone(r)
+	for i, item := range lower {
+		live := find(l, item)
+		_, said := find(p, item).(absent)
+		_, there := find(out, item).(absent)
+		if !said || !there || !reflect.DeepEqual(live, item) {
+			continue
+		}
+		at := 0
+		for _, before := range slices.Backward(lower[:i]) {
+			if j := slices.IndexFunc(out, func(c any) bool { return reflect.DeepEqual(c, find(out, before)) }); j >= 0 {
+				at = j + 1
+				break
+			}
+		}
+		out = slices.Insert(out, at, item)
+	}
+	return out
 }
 
 // prefix returns how many items of the live list the patch must name so that the merged list has live's order.
@@ -291,33 +333,4 @@ func listKeys2(keys []string, list []any) []string {
 		}
 	}
 	return keys
-}
-
-// apply merges a patch into one object as a build does.
-func apply(object, patch map[string]any) (v any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			v, err = nil, fmt.Errorf("the kustomize library panicked: %v", p)
-		}
-	}()
-	f := provider.NewDefaultDepProvider().GetResourceFactory()
-	res, err := f.FromBytes(compare.Canonical(object))
-	if err != nil {
-		return nil, err
-	}
-	pr, err := f.FromBytes(compare.Canonical(patch))
-	if err != nil {
-		return nil, err
-	}
-	if err := res.ApplySmPatch(pr); err != nil {
-		return nil, err
-	}
-	if res.IsNilOrEmpty() {
-		return nil, nil
-	}
-	raw, err := value(res.YNode())
-	if err != nil {
-		return nil, err
-	}
-	return compare.Decode(compare.Canonical(raw))
 }
