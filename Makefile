@@ -83,7 +83,7 @@ simulate: ## Simulate N histories of the branch machine from SEED.
 .PHONY: chaos
 chaos: tools manager ## Kill the operator KILLS times during a busy run.
 	@TOOLS_DIR=$(TOOLS) GITOPS_REVERSER=$(CURDIR)/bin/gitops-reverser CHAOS_KILLS=$(KILLS) \
-		go test ./tests/e2e -run TestEndToEnd -count=1 -timeout 80m -v -ginkgo.label-filter=chaos
+		go test ./tests/chaos -run TestKills -count=1 -timeout 80m -v
 
 .PHONY: bench
 bench: tools manager ## Run the benchmarks and print one table.

@@ -5,10 +5,7 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"path"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -17,13 +14,10 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
-	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
-	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
+	"github.com/configbutler/gitops-reverser/tests/equal"
 	"github.com/configbutler/gitops-reverser/tests/gitserver"
 )
 
@@ -148,22 +142,18 @@ func (m *mirror) remove(ctx context.Context, name string) {
 
 // file is the canonical place of a ConfigMap.
 func (m *mirror) file(name string) string {
-	return path.Join(m.folder, m.namespace, "configmaps", name+".yaml")
+	return m.mirrored().Canonical("", "configmaps", m.namespace, name)
+}
+
+func (m *mirror) mirrored() equal.Folder {
+	return equal.Folder{Repo: m.repo, Branch: m.target.Spec.Branch, Path: m.folder}
 }
 
 // files returns the documents of the folder by path.
 func (m *mirror) files(g Gomega) map[string]string {
-	all, err := m.repo.Files(m.target.Spec.Branch)
+	files, err := m.mirrored().Files()
 	g.Expect(err).NotTo(HaveOccurred())
-	out := map[string]string{}
-	for p := range all {
-		if strings.HasPrefix(p, m.folder+"/") && strings.HasSuffix(p, ".yaml") && path.Base(p) != ".sops.yaml" {
-			b, err := m.repo.ReadFile(m.target.Spec.Branch, p)
-			g.Expect(err).NotTo(HaveOccurred())
-			out[p] = string(b)
-		}
-	}
-	return out
+	return files
 }
 
 // settled waits until the folder holds exactly the live ConfigMaps of the namespace, then checks what must hold after
@@ -175,32 +165,7 @@ func (m *mirror) settled(ctx context.Context) {
 }
 
 func (m *mirror) equal(ctx context.Context, g Gomega) {
-	var live unstructured.UnstructuredList
-	live.SetAPIVersion("v1")
-	live.SetKind("ConfigMapList")
-	g.Expect(kube.List(ctx, &live, client.InNamespace(m.namespace))).To(Succeed())
-	want := map[string]string{}
-	for i := range live.Items {
-		want[m.file(live.Items[i].GetName())] = neat(g, must(json.Marshal(live.Items[i].Object)))
-	}
-	got := map[string]string{}
-	for p, text := range m.files(g) {
-		b, err := yaml.YAMLToJSON([]byte(text))
-		g.Expect(err).NotTo(HaveOccurred())
-		got[p] = neat(g, b)
-	}
-	g.Expect(got).To(Equal(want))
-}
-
-// neat is the form in which both sides are compared.
-func neat(g Gomega, object []byte) string {
-	s, err := sanitize.New(sanitize.Config{})
-	g.Expect(err).NotTo(HaveOccurred())
-	b, err := s.Neat(object)
-	g.Expect(err).NotTo(HaveOccurred())
-	v, err := compare.Decode(b)
-	g.Expect(err).NotTo(HaveOccurred())
-	return string(compare.Canonical(v))
+	g.Expect(m.mirrored().Check(ctx, kube, corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", m.namespace)).To(Succeed())
 }
 
 // log returns the commits of the mirror's branch, newest first.
