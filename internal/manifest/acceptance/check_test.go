@@ -7,12 +7,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/tools/txtar"
 
+	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 )
@@ -381,4 +383,21 @@ func TestSolvableOnlyWhenEveryConstructIs(t *testing.T) {
 	issues = issuesOf(t, "", "-- kustomization.yaml --\nimages: [{newTag: a}]\nnamePrefix: x-\n")
 	g.Expect(issues).To(HaveExactElements(And(HaveField("Solvable", false), HaveField("Actor", Nobody), HaveField("Line", 1),
 		HaveField("Message", HavePrefix("malformed images (line 1), namePrefix (line 2): an entry has no name")))))
+}
+
+type knownKinds []string
+
+func (k knownKinds) Kind(group, kind string) (change.Type, bool) {
+	return change.Type{Group: group, Kind: kind, Namespaced: true}, slices.Contains(k, kind)
+}
+
+func TestDecision47_WhatOnlyAPersonIsTold(t *testing.T) {
+	g := NewWithT(t)
+	f := folder(t, "", txtar.Parse([]byte("-- kustomization.yaml --\nresources: [a.yaml]\npatches: [{path: p.yaml}]\n-- a.yaml --\n"+boat+
+		"-- p.yaml --\n"+boat+"-- loose.yaml --\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: dock}\n")))
+	in := Input{Folder: f, View: inventory.View{Kinds: knownKinds{"ConfigMap"}}}
+	g.Expect(Check(in)).To(BeEmpty())
+	g.Expect(Offline(in)).To(HaveExactElements(
+		And(HaveField("Kind", OutOfScope), HaveField("Path", "loose.yaml")),
+		And(HaveField("Kind", UnresolvedKRM), HaveField("Path", "loose.yaml"), HaveField("Actor", PlatformOperator))))
 }

@@ -64,7 +64,7 @@ func (f *Folder) Diagnose(v View) []Diagnostic {
 				add(MissingSOPSKey, d, int(d.Line), "the file name promises ciphertext, but the document has no sops key")
 			}
 			if d.Content == Managed {
-				f.diagnose(d, v, add)
+				diagnose(f, d, v, add)
 			}
 		}
 	}
@@ -77,7 +77,7 @@ func (f *Folder) Diagnose(v View) []Diagnostic {
 	return out
 }
 
-func (f *Folder) diagnose(d *Document, v View, add func(c Code, d *Document, line int, format string, args ...any)) {
+func diagnose(f *Folder, d *Document, v View, add func(c Code, d *Document, line int, format string, args ...any)) {
 	if len(d.Hazards) > 0 {
 		var kinds []string
 		for _, h := range d.Hazards {
@@ -95,6 +95,10 @@ func (f *Folder) diagnose(d *Document, v View, add func(c Code, d *Document, lin
 		add(UnresolvedMapping, d, int(d.Line), "the source cluster serves no %s of %s", d.Raw.Kind, d.APIVersion)
 	case e.ScopeMismatch:
 		add(ScopeMismatch, d, int(d.Line), "%s is cluster-scoped; metadata.namespace is not part of its identity", d.Raw.Kind)
+	}
+	if e.Renamed {
+		add(AmbiguousNamespace, d, int(d.Line), "the namespace: field of its kustomization renames it to %s", e.ID.Name)
+		return
 	}
 	if len(e.Others) > 0 {
 		names := []string{e.ID.Namespace}

@@ -239,6 +239,21 @@ func (f *Folder) Documents() iter.Seq[*Document] {
 	}
 }
 
+// Unrendered iterates over the documents that no build of the folder reaches although it has a render root (decision
+// 47). It walks all documents of such a folder.
+func (f *Folder) Unrendered() iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		if len(f.layout.Roots()) == 0 {
+			return
+		}
+		for d := range f.Documents() {
+			if len(f.layout.Reaches(d.Path)) == 0 && !f.layout.NamesPatch(d.Path) && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
 // ValueFiles returns the files of the folder that hold Helm values for an Application or HelmRelease of the folder
 // (git-writer 2.7): they exist, and no document of theirs is a manifest.
 func (f *Folder) ValueFiles() map[string]bool {

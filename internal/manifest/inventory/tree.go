@@ -37,7 +37,7 @@ type entry struct {
 
 // totals are summed up the tree, so that a walk for something rare skips what holds none of it.
 type totals struct {
-	files, documents, managed, ignored, irregular, kustomizations, values int
+	files, documents, managed, ignored, irregular, kustomizations, values, namespaces int
 }
 
 func (t *totals) add(o totals) {
@@ -48,6 +48,7 @@ func (t *totals) add(o totals) {
 	t.irregular += o.irregular
 	t.kustomizations += o.kustomizations
 	t.values += o.values
+	t.namespaces += o.namespaces
 }
 
 func (e entry) totals() totals {
@@ -57,8 +58,12 @@ func (e entry) totals() totals {
 	f := e.file
 	t := totals{files: 1, documents: len(f.Documents)}
 	for i := range f.Documents {
-		if f.Documents[i].Content == Managed {
+		d := &f.Documents[i]
+		if d.Content == Managed {
 			t.managed++
+		}
+		if d.isNamespace() && f.claims(d) {
+			t.namespaces++
 		}
 	}
 	if f.irregular() {

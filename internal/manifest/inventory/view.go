@@ -48,6 +48,9 @@ type Effective struct {
 	ScopeMismatch bool
 	// Unresolved reports a kind View.Kinds does not know.
 	Unresolved bool
+	// Renamed reports a Namespace whose build gives it another name than the document: kustomize's namespace: field names
+	// Namespace objects too. ID is what the build gives.
+	Renamed bool
 }
 
 // Claims reports whether id is one of the identities.
@@ -89,6 +92,9 @@ func (f *Folder) Effective(d *Document, v View) Effective {
 	if v.scope(d.Raw.Group, d.Raw.Kind) == scopeCluster {
 		e.ScopeMismatch = d.Raw.Namespace != ""
 		e.ID.Namespace = ""
+		if d.isNamespace() {
+			f.rename(d, &e)
+		}
 		return e
 	}
 	given := f.layout.Namespaces(d.Path)
@@ -111,6 +117,37 @@ func (f *Folder) Effective(d *Document, v View) Effective {
 	return e
 }
 
+// isNamespace reports a core Namespace: the one cluster-scoped kind that kustomize's namespace: field changes.
+func (d *Document) isNamespace() bool { return d.Raw.Kind == "Namespace" && d.APIVersion == "v1" }
+
+// rename fills in the names the builds give to a Namespace.
+func (f *Folder) rename(d *Document, e *Effective) {
+	for i, name := range f.layout.Namespaces(d.Path) {
+		id := e.ID
+		id.Name = cmp.Or(name, d.Raw.Name)
+		e.Renamed = e.Renamed || id.Name != d.Raw.Name
+		if i == 0 {
+			e.ID = id
+		} else if id != e.ID {
+			e.Others = append(e.Others, id)
+		}
+	}
+}
+
+// namespaces iterates over the documents that are Namespaces.
+func (f *Folder) namespaces() iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		f.root.walk(func(t totals) int { return t.namespaces }, func(file *File) bool {
+			for i := range file.Documents {
+				if d := &file.Documents[i]; d.isNamespace() && file.claims(d) && !yield(d) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+}
+
 // written is the namespace of a document no build changes.
 func (v View) written(ns string) (string, NamespaceSource) {
 	switch {
@@ -127,13 +164,15 @@ const fewDocuments = 8
 
 // Find returns the documents that claim an identity, in path order, then index. The first one owns it.
 func (f *Folder) Find(id change.ObjectID, v View) []*Document {
-	g := f.index.get(nameOf(id))
-	if g == nil {
-		return nil
-	}
-	docs := g.docs
-	if len(docs) > fewDocuments && id.Namespace != "" && !f.layout.SetsNamespace() {
+	var docs []*Document
+	switch g := f.index.get(nameOf(id)); {
+	case id.Group == "" && id.Kind == "Namespace" && f.layout.SetsNamespace():
+		docs = slices.Collect(f.namespaces()) // a document may get another name than it has
+	case g == nil:
+	case len(g.docs) > fewDocuments && id.Namespace != "" && !f.layout.SetsNamespace():
 		docs = slices.Concat(g.in(""), g.in(id.Namespace))
+	default:
+		docs = g.docs
 	}
 	var out []*Document
 	for _, d := range docs {
@@ -156,21 +195,31 @@ func (g *group) in(namespace string) []*Document {
 // The order of the identities is theirs. The cost follows the number of names with more than one place.
 func (f *Folder) Duplicates(v View) iter.Seq2[change.ObjectID, []*Document] {
 	claims := map[change.ObjectID][]*Document{}
+	claim := func(d *Document) {
+		e := f.Effective(d, v)
+		if e.Patch {
+			return
+		}
+		claims[e.ID] = append(claims[e.ID], d)
+		for _, id := range e.Others {
+			claims[id] = append(claims[id], d)
+		}
+	}
+	sets := f.layout.SetsNamespace()
 	for g := range f.index.multiple() {
-		first := g.docs[0].Raw
-		if !g.same && v.DefaultNamespace == "" && !f.layout.SetsNamespace() && v.scope(first.Group, first.Kind) != scopeCluster {
+		first := g.docs[0]
+		if first.isNamespace() && sets {
+			continue // below, by the names they get
+		}
+		if !g.same && v.DefaultNamespace == "" && !sets && v.scope(first.Raw.Group, first.Raw.Kind) != scopeCluster {
 			continue // different written namespaces stay different
 		}
 		for _, d := range g.docs {
-			e := f.Effective(d, v)
-			if e.Patch {
-				continue
-			}
-			claims[e.ID] = append(claims[e.ID], d)
-			for _, id := range e.Others {
-				claims[id] = append(claims[id], d)
-			}
+			claim(d)
 		}
+	}
+	if sets {
+		f.namespaces()(func(d *Document) bool { claim(d); return true })
 	}
 	ids := make([]change.ObjectID, 0, len(claims))
 	for id, docs := range claims {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -65,8 +67,51 @@ func TestCaseP08_TheBuildGivesTheNamespace(t *testing.T) {
 	// Only documents a build reaches inherit: the nearest file never decides.
 	g.Expect(f.Find(cm("loose", "dock"), View{})).To(BeEmpty())
 	g.Expect(f.Effective(f.Find(cm("loose", ""), View{})[0], View{}).Source).To(Equal(NamespaceNone))
+	var loose []string
+	for d := range f.Unrendered() {
+		loose = append(loose, d.Path)
+	}
+	g.Expect(loose).To(Equal([]string{"explicit.yaml", "loose.yaml"}))
 	g.Expect(f.Find(cm("loose", "only"), View{DefaultNamespace: "only"})).To(HaveLen(1))
 	g.Expect(f.Effective(f.Find(cm("explicit", "pier"), View{})[0], View{}).Source).To(Equal(NamespaceExplicit))
+}
+
+func TestCaseK05_TheBuildRenamesNamespaceObjects(t *testing.T) {
+	g := NewWithT(t)
+	fs := files{
+		"kustomization.yaml": "namespace: prod\nresources: [ns.yaml, issuer.yaml]\n",
+		"ns.yaml":            "apiVersion: v1\nkind: Namespace\nmetadata: {name: tools}\n",
+		"issuer.yaml":        "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\nmetadata: {name: ca}\n",
+	}
+	// What kustomize does with them.
+	disk := filesys.MakeFsInMemory()
+	for p, c := range fs {
+		g.Expect(disk.WriteFile("/"+p, []byte(c))).To(Succeed())
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, "/")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(built.AllIds()).To(HaveExactElements(HaveField("Name", "prod"), And(HaveField("Name", "ca"), HaveField("Namespace", "prod"))))
+
+	f, _ := scan(t, fs.tree(), "", nil)
+	view := View{Kinds: kinds{"ClusterIssuer": false, "Namespace": false}}
+	// The scope of the custom resource comes from the API.
+	g.Expect(f.Find(change.ObjectID{Group: "cert-manager.io", Kind: "ClusterIssuer", Name: "ca"}, view)).To(HaveLen(1))
+	// The document is the Namespace it becomes: a snapshot without "tools" takes nothing away, and "prod" is not new.
+	docs := f.Find(change.ObjectID{Kind: "Namespace", Name: "prod"}, view)
+	g.Expect(places(docs)).To(Equal([]string{"ns.yaml#0"}))
+	g.Expect(f.Effective(docs[0], view).Renamed).To(BeTrue())
+	g.Expect(f.Find(change.ObjectID{Kind: "Namespace", Name: "tools"}, view)).To(BeEmpty())
+	g.Expect(f.Diagnose(view)).To(HaveExactElements(And(HaveField("Code", AmbiguousNamespace), HaveField("Message", ContainSubstring("renames it to prod")))))
+	// Two of them become one.
+	f, _ = scan(t, fs.with("kustomization.yaml", "namespace: prod\nresources: [ns.yaml, other.yaml]\n",
+		"other.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n").tree(), "", f)
+	n := 0
+	for id, docs := range f.Duplicates(View{}) {
+		n++
+		g.Expect(id.Name).To(Equal("prod"))
+		g.Expect(docs).To(HaveLen(2))
+	}
+	g.Expect(n).To(Equal(1))
 }
 
 func TestAClusterScopedKindWithANamespace(t *testing.T) {
@@ -199,4 +244,23 @@ func BenchmarkApplyOneChange(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestCaseY12_DuplicateKeysAreFoundWithTheirLine(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{"y.yaml": configMap("good", "a") + "---\n" + configMap("dup", "a") + "data:\n  level: info\n  level: warn\n"}.tree(), "", nil)
+	d := f.Find(cm("dup", "a"), View{})[0]
+	g.Expect(d.Hazards).To(HaveExactElements(Hazard{Kind: "duplicate key", Line: 14, Path: "/data/level"}))
+	g.Expect(f.Find(cm("good", "a"), View{})[0].Hazards).To(BeEmpty())
+}
+
+func TestCaseP06_ProtectiveFilesHoldNoObjects(t *testing.T) {
+	g := NewWithT(t)
+	f, _ := scan(t, files{".gitattributes": "*.sops.yaml diff=sops", ".sops.yaml": "creation_rules: []", ".gitignore": "x", "CODEOWNERS": "* @a",
+		"x.yaml": configMap("x", "a")}.tree(), "", nil)
+	var owned []string
+	for d := range f.Documents() {
+		owned = append(owned, d.Path)
+	}
+	g.Expect(owned).To(Equal([]string{"x.yaml"}), "only what claims an identity can ever be deleted")
 }

@@ -23,12 +23,12 @@ var supported = map[string]func(d *decoder, name string, v *yamldoc.Node){
 	"imageTags":         (*decoder).images,
 	"replicas":          (*decoder).replicas,
 	"patches":           (*decoder).patches,
-	"commonLabels":      (*decoder).pairs,
-	"commonAnnotations": (*decoder).pairs,
-	"labels":            (*decoder).labels,
-	"buildMetadata":     (*decoder).words,
-	"generatorOptions":  func(d *decoder, name string, v *yamldoc.Node) { d.mapping(v, name) },
-	"sortOptions":       func(d *decoder, name string, v *yamldoc.Node) { d.mapping(v, name) },
+	"commonLabels":      (*decoder).transform,
+	"commonAnnotations": (*decoder).transform,
+	"labels":            (*decoder).transform,
+	"buildMetadata":     (*decoder).formed,
+	"generatorOptions":  (*decoder).formed,
+	"sortOptions":       (*decoder).sortOptions,
 }
 
 type refusal struct{ message, cure string }
@@ -185,10 +185,11 @@ func (d *decoder) patches(name string, v *yamldoc.Node) {
 					refuse(n, "inline patch", "a patch inside the kustomization cannot be edited", "move the patch into a file and name it with `path:`")
 				}
 			},
-			"target": func(n *yamldoc.Node) { d.mapping(n, "patches target") },
+			"target": func(n *yamldoc.Node) { d.conforms(n, "patches target", target) },
 			"options": func(n *yamldoc.Node) {
+				d.conforms(n, "patches options", patchOptions)
 				for _, p := range d.mapping(n, "patches options") {
-					if v := p.Value.Resolve(); v != nil && v.Value == "true" {
+					if v := p.Value.Resolve(); v != nil && v.Value != "false" {
 						refuse(p.Key, "patches options", "a patch that may change names or kinds moves an object away from its document", "")
 					}
 				}
@@ -202,36 +203,20 @@ func (d *decoder) patches(name string, v *yamldoc.Node) {
 	})
 }
 
-// pairs reads commonLabels and commonAnnotations.
-func (d *decoder) pairs(name string, v *yamldoc.Node) {
-	pairs := d.mapping(v, name)
-	for _, p := range pairs {
-		d.text(p.Value, name+" "+p.Key.Value)
-	}
-	if len(pairs) > 0 {
+// formed reads a field that changes no document.
+func (d *decoder) formed(name string, v *yamldoc.Node) { d.conforms(v, name, forms[name]) }
+
+// transform reads a field that changes documents beyond namespace, images and replicas.
+func (d *decoder) transform(name string, v *yamldoc.Node) {
+	d.formed(name, v)
+	if !zero(v) {
 		d.out.Transforms = append(d.out.Transforms, name)
 	}
 }
 
-func (d *decoder) labels(name string, v *yamldoc.Node) {
-	if len(d.list(v, name)) > 0 {
-		d.out.Transforms = append(d.out.Transforms, name)
-	}
-	flag := func(*yamldoc.Node) {}
-	d.record(name, v, func(int, *yamldoc.Node) map[string]func(*yamldoc.Node) {
-		return map[string]func(*yamldoc.Node){
-			"pairs": func(n *yamldoc.Node) {
-				for _, p := range d.mapping(n, "labels pairs") {
-					d.text(p.Value, "labels "+p.Key.Value)
-				}
-			},
-			"includeSelectors": flag, "includeTemplates": flag, "includeVolumeClaimTemplates": flag, "fields": flag,
-		}
-	})
-}
-
-func (d *decoder) words(name string, v *yamldoc.Node) {
-	for _, n := range d.list(v, name) {
-		d.text(n, name+" entry")
+func (d *decoder) sortOptions(name string, v *yamldoc.Node) {
+	d.formed(name, v)
+	if o := v.Get("order"); o != nil && !zero(o) && o.Value != "legacy" && o.Value != "fifo" {
+		d.problem(d.line(o), "unparseable field", fmt.Sprintf("sortOptions order %q does not exist", o.Value), "write legacy or fifo")
 	}
 }

@@ -88,8 +88,8 @@ func (d *decoder) root(src []byte) *yamldoc.Node {
 		return nil
 	}
 	for _, z := range root.Hazards() {
-		if z.Kind == yamldoc.HazardDuplicateKey || z.Kind == yamldoc.HazardCustomTag {
-			d.problem(d.base+z.Line-1, string(z.Kind), fmt.Sprintf("%s at %s", z.Kind, z.Path), "write every key once, without tags of its own")
+		if z.Kind.WholeDocument() {
+			d.problem(d.base+z.Line-1, string(z.Kind), fmt.Sprintf("%s at %s", z.Kind, z.Path), "write plain keys and values, every key once")
 		}
 	}
 	return root
@@ -164,13 +164,13 @@ func (d *decoder) field(key, v *yamldoc.Node) {
 		d.text(v, name)
 		return
 	case "metadata":
-		d.mapping(v, name)
-		d.used = true
+		d.formed(name, v)
+		d.used = d.used || fills(name, v)
 		return
 	}
+	d.used = d.used || fills(name, v)
 	if r, ok := refused[name]; ok {
 		if !zero(v) {
-			d.used = true
 			p := Problem{Line: d.line(key), Construct: name, Message: r.message, Cure: r.cure}
 			d.out.problems = append(d.out.problems, p)
 		}
@@ -181,12 +181,17 @@ func (d *decoder) field(key, v *yamldoc.Node) {
 		d.unknown(key)
 		return
 	}
-	d.used = true
 	read(d, name, v)
 }
 
+// fills reports whether a field keeps kustomize from calling the kustomization empty: an empty list or mapping does,
+// an empty text does not, and fields that are folded into others count with those only.
+func fills(name string, v *yamldoc.Node) bool {
+	folded := name == "bases" || name == "imageTags" || name == "helmChartInflationGenerator"
+	return v != nil && (v.Kind != yamldoc.Scalar && !folded || !zero(v))
+}
+
 func (d *decoder) unknown(key *yamldoc.Node) {
-	d.used = true
 	for _, k := range knownFields() {
 		if strings.EqualFold(k, key.Value) {
 			d.problem(d.line(key), "unparseable field", fmt.Sprintf("field %q is spelled %q", key.Value, k), fmt.Sprintf("write %q", k))

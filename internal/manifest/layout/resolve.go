@@ -206,7 +206,10 @@ func (r *resolver) directory(k *Kustomization, ref *Ref) error {
 		if err != nil {
 			return err
 		}
-		if e.Mode != manifest.ModeFile && e.Mode != manifest.ModeExecutable {
+		if e.Mode == manifest.ModeDir {
+			continue
+		}
+		if e.Mode == manifest.ModeSymlink || e.Mode == manifest.ModeSubmodule {
 			ref.Kind = RefSymlink
 			r.problem(Problem{Path: file, Construct: "symlink", Solvable: true,
 				Message: "the kustomization is no ordinary file", Cure: "replace it by a file"})
