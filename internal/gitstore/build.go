@@ -129,20 +129,16 @@ func (b *builder) dir(old Hash, n *node, at string) (Hash, error) {
 	if len(changes) == 0 {
 		return old, nil
 	}
-	raw, delta := t.Splice(changes)
-	if len(raw) == 0 {
+	next, delta := t.Splice(changes)
+	if len(next.Raw) == 0 {
 		return Hash{}, nil
 	}
-	id := pack.ID(plumbing.TreeObject, raw)
+	id := pack.ID(plumbing.TreeObject, next.Raw)
 	if id == old {
 		return old, nil
 	}
-	next, err := pack.NewTree(raw)
-	if err != nil {
-		return Hash{}, fmt.Errorf("the new tree of %q: %w", at, err)
-	}
 	b.s.trees.put(id, next)
-	b.addTree(id, raw, old, t, delta)
+	b.addTree(id, next.Raw, old, t, delta)
 	return id, nil
 }
 

@@ -187,7 +187,7 @@ func TestCaseG06_NothingChangedIsNoCommit(t *testing.T) {
 	w.sound(s)
 
 	// Back and forth is two commits, and the store is not confused by its own past.
-	for i := range 120 {
+	for i := range 60 {
 		w.push(s, s.Base(), w.commit(s, s.Base(), "flip", put("a/b", fmt.Sprint(i%2+5))), gitstore.Accepted)
 	}
 	w.sound(s)

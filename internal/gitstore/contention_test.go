@@ -180,7 +180,7 @@ func TestScenario79_LostReplyLandsOnce(t *testing.T) {
 			if name != "empty" {
 				var e *gitstore.TransportError
 				w.Expect(err).To(BeAssignableToTypeOf(e))
-				w.Expect(err.(*gitstore.TransportError).Sent).To(BeTrue())
+				w.Expect(err.(*gitstore.TransportError).MayHaveLanded()).To(BeTrue())
 			}
 			r, err := s.Look(t.Context())
 			w.Expect(err).NotTo(HaveOccurred())

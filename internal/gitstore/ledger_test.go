@@ -94,16 +94,13 @@ func TestScenario73_LedgerRejectedOnceIsThreeRequestsTwiceIsFive(t *testing.T) {
 func TestScenario72_LedgerSnapshotWithACommitIsTwoRequests(t *testing.T) {
 	w := newWorld(t, many(20, "apps/"))
 	s := w.fetched()
-	_, err := w.repo.Commit("main", "foreign", map[string]string{"apps/f.yaml": "x"})
-	w.Expect(err).NotTo(HaveOccurred())
-	_, err = s.Look(t.Context())
-	w.Expect(err).NotTo(HaveOccurred())
-	w.server.Reset()
-	// A snapshot plans on the tip a look has shown: fetch and push.
-	w.Expect(s.Fetch(t.Context(), s.Remote().Tip)).To(Succeed())
-	tip := w.commit(s, s.Base(), "snapshot", put("apps/cm-00001.yaml", "new"))
-	w.push(s, s.Base(), tip, gitstore.Accepted)
+	// A snapshot looks first; unmoved, that is all it asks before the push.
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+	w.push(s, s.Base(), w.commit(s, s.Base(), "snapshot", put("apps/cm-00001.yaml", "new")), gitstore.Accepted)
 	w.Expect(w.count()).To(Equal(2))
+	// A forced recheck of an unmoved remote is one.
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+	w.Expect(w.count()).To(Equal(1))
 	w.sound(s)
 }
 
@@ -141,6 +138,24 @@ func TestScenario72_LedgerForeignPushCostsWhatItChanged(t *testing.T) {
 	t.Logf("one of 20000 files: %d bytes received", reqs[1].Out)
 	w.Expect(w.read(s, s.Base(), "apps/cm-00500.yaml")).To(Equal(manifest(500, "foreign")))
 	w.sound(s)
+}
+
+// Case G11 in small: what a base costs depends on the tip's files, not on the history; one folder serves every edit.
+func TestCaseG11_HistoryCostsNothing(t *testing.T) {
+	received := map[int]int64{}
+	for _, commits := range []int{10, 3000} {
+		w := newWorld(t, many(100, "apps/"))
+		w.Expect(w.repo.History("main", commits)).To(Succeed())
+		s := w.fetched()
+		received[commits] = s.Stats().Received
+		for i := range 5 {
+			w.push(s, s.Base(), w.commit(s, s.Base(), "x", put("apps/cm-00001.yaml", fmt.Sprint(i))), gitstore.Accepted)
+		}
+		w.Expect(w.count()).To(Equal(5))
+		w.Expect(s.Stats().FreshFetches).To(Equal(1))
+	}
+	w := NewWithT(t)
+	w.Expect(received[3000]).To(BeNumerically("<", received[10]+1000))
 }
 
 func TestScenario72_NoOpSaveIsOneRequest(t *testing.T) {

@@ -112,10 +112,10 @@ func TestLargeForeignPushGoesToDisk(t *testing.T) {
 func TestOverlayKeepsOnlyWhatTheTipReaches(t *testing.T) {
 	w := newWorld(t, many(500, "apps/"))
 	s := w.fetched()
-	for i := range 300 {
-		w.push(s, s.Base(), w.commit(s, s.Base(), "x", put("apps/cm-00001.yaml", noise(30<<10)+fmt.Sprint(i))), gitstore.Accepted)
+	for i := range 120 {
+		w.push(s, s.Base(), w.commit(s, s.Base(), "x", put("apps/cm-00001.yaml", noise(64<<10)+fmt.Sprint(i))), gitstore.Accepted)
 	}
-	w.Expect(s.Stats().OverlayBytes).To(BeNumerically("<", 4<<20), "300 versions of 30 KiB were published")
+	w.Expect(s.Stats().OverlayBytes).To(BeNumerically("<", 4<<20), "120 versions of 64 KiB were published")
 	w.Expect(s.Stats().FreshFetches).To(Equal(1))
 	w.sound(s)
 	_, err := w.repo.Commit("main", "foreign", map[string]string{"apps/cm-00002.yaml": "theirs"})

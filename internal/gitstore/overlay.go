@@ -5,6 +5,7 @@ package gitstore
 
 import (
 	"container/list"
+	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/gitstore/pack"
 )
@@ -53,71 +54,54 @@ type commit struct {
 // pending holds unpublished commits in the order they were made.
 type pending struct {
 	commits []*commit
+	byID    map[Hash]*commit
 	// objects maps an id to its first occurrence: a later one may be a delta of something made from the first.
 	objects map[Hash]*pack.Object
+	bytes   int64
 }
 
-func (p *pending) find(id Hash) *commit {
-	for i := len(p.commits) - 1; i >= 0; i-- {
-		if p.commits[i].id == id {
-			return p.commits[i]
-		}
-	}
-	return nil
-}
+func (p *pending) find(id Hash) *commit { return p.byID[id] }
 
 func (p *pending) add(c *commit) {
-	if p.find(c.id) != nil {
+	if p.byID[c.id] != nil {
 		return
 	}
-	p.commits = append(p.commits, c)
-	p.index(c)
-}
-
-func (p *pending) index(c *commit) {
-	if p.objects == nil {
-		p.objects = map[Hash]*pack.Object{}
+	if p.byID == nil {
+		p.byID, p.objects = map[Hash]*commit{}, map[Hash]*pack.Object{}
 	}
+	p.commits = append(p.commits, c)
+	p.byID[c.id] = c
 	for _, o := range c.objects {
 		if p.objects[o.ID] == nil {
 			p.objects[o.ID] = o
+			p.bytes += o.Cost()
 		}
 	}
 }
 
 func (p *pending) set(commits []*commit) {
-	p.commits, p.objects = commits, nil
+	*p = pending{}
 	for _, c := range commits {
-		p.index(c)
+		p.add(c)
 	}
 }
 
 // drop forgets what was made after a commit; everything when the commit is not pending.
 func (p *pending) drop(to Hash) {
-	for i, c := range p.commits {
-		if c.id == to {
-			p.set(p.commits[: i+1 : i+1])
-			return
-		}
+	i := slices.IndexFunc(p.commits, func(c *commit) bool { return c.id == to })
+	if i != len(p.commits)-1 {
+		p.set(p.commits[:i+1])
 	}
-	p.set(nil)
 }
 
-// chain returns the commits from (and without) an older one to tip, oldest first; nil when tip is not pending.
+// chain returns the unpublished commits that tip consists of, oldest first; nil when tip is not pending.
 func (p *pending) chain(tip Hash) []*commit {
 	var out []*commit
 	for c := p.find(tip); c != nil; c = p.find(c.parent) {
-		out = append([]*commit{c}, out...)
+		out = append(out, c)
 	}
+	slices.Reverse(out)
 	return out
-}
-
-func (p *pending) bytes() int64 {
-	var n int64
-	for _, o := range p.objects {
-		n += o.Cost()
-	}
-	return n
 }
 
 // treeCache keeps the trees last used, raw and indexed.

@@ -21,7 +21,7 @@ import (
 // it otherwise. When the server refuses without saying where the branch is, one look more tells Moved from Rejected.
 //
 // The error is a *TransportError when there was no report of the server; the outcome is then Unknown, unless a look has
-// proven more. Sent in the error says whether the push may have landed.
+// proven more, and MayHaveLanded of the error says whether a look is needed before the next attempt.
 func (s *Store) Push(ctx context.Context, expected, tip Hash) (PushResult, error) {
 	x, err := s.client.Begin(ctx, "push")
 	if err != nil {
@@ -39,6 +39,9 @@ func (s *Store) Push(ctx context.Context, expected, tip Hash) (PushResult, error
 		rep, moved, err := p.send(ctx, x)
 		if moved != nil {
 			return s.settle(p, *moved), nil
+		}
+		if e, ok := err.(*TransportError); ok && e.Kind == Protocol {
+			s.proto.receive = nil // learn the server anew
 		}
 		res, retry, err := s.judge(ctx, x, p, rep, err)
 		if !retry || again {

@@ -137,8 +137,8 @@ func TestScenario84_StalledSSHEndsAtTheDeadline(t *testing.T) {
 	for _, at := range []gitserver.SSHStall{gitserver.StallAccept, gitserver.StallExec, gitserver.StallReply} {
 		t.Run(string(at), func(t *testing.T) {
 			w, x := sshWorld(t, gitserver.SSHOptions{})
-			s := w.store(w.overSSH(x, key(t, "ed25519")), deadline(time.Second))
-			w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+			s := w.store(w.overSSH(x, key(t, "ed25519")), deadline(400*time.Millisecond))
+			w.eventually(func() error { return s.Fetch(t.Context(), gitstore.Hash{}) })
 			for op, call := range w.calls(s) {
 				if at == gitserver.StallReply && op != "push" {
 					continue
@@ -148,9 +148,8 @@ func TestScenario84_StalledSSHEndsAtTheDeadline(t *testing.T) {
 				w.Expect(e.Op).To(Equal(op))
 			}
 			x.SetStall(gitserver.NoStall)
-			_, err := s.Look(t.Context())
-			w.Expect(err).NotTo(HaveOccurred())
-			w.Expect(land(t, s, "after")).To(Succeed())
+			w.eventually(func() error { _, err := s.Look(t.Context()); return err })
+			w.eventually(func() error { return land(t, s, "after") })
 			w.sound(s)
 		})
 	}

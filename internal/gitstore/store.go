@@ -98,7 +98,7 @@ func (s *Store) Base() Hash { return s.base }
 func (s *Store) Stats() Stats {
 	st := s.stats
 	st.OverlayObjects = len(s.mem.objects) + len(s.pending.objects)
-	st.OverlayBytes = s.mem.bytes + s.pending.bytes()
+	st.OverlayBytes = s.mem.bytes + s.pending.bytes
 	return st
 }
 

@@ -76,7 +76,8 @@ func (s *Server) CreateRepo(name string, o RepoOptions) (*Repo, error) {
 	if _, err := r.Git("init", "-q", "--bare", "--initial-branch="+branch, "--object-format="+cmp.Or(o.ObjectFormat, "sha1")); err != nil {
 		return nil, err
 	}
-	config := map[string]string{"http.receivepack": "true", "gc.auto": "0", "receive.autogc": "false"}
+	config := map[string]string{"http.receivepack": "true", "gc.auto": "0", "receive.autogc": "false",
+		"core.fsync": "none"} // test data: a power failure may take it
 	maps.Copy(config, o.Config)
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		if _, err := r.Git("config", k, config[k]); err != nil {
@@ -156,6 +157,23 @@ func (r *Repo) CommitFiles(branch, message string, files map[string]*File) (stri
 		return "", err
 	}
 	return r.Tip(branch), nil
+}
+
+// History adds n small commits to a branch, for tests of long histories.
+func (r *Repo) History(branch string, n int) error {
+	var b bytes.Buffer
+	tip := r.Tip(branch)
+	for i := range n {
+		fmt.Fprintf(&b, "commit refs/heads/%s\ncommitter Other <other@example.com> now\ndata 1\nh\n", branch)
+		if i == 0 && tip != Zero {
+			fmt.Fprintf(&b, "from %s\n", tip)
+		}
+		content := fmt.Sprint(i)
+		fmt.Fprintf(&b, "M 100644 inline history.txt\ndata %d\n%s\n\n", len(content), content)
+	}
+	b.WriteString("done\n")
+	_, err := r.gitIn(b.Bytes(), "fast-import", "--quiet", "--force", "--date-format=now", "--done")
+	return err
 }
 
 func quotePath(p string) string {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/cgi"
@@ -19,6 +20,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Options configure a server. The zero value is plain HTTP without authentication on a free loopback port.
@@ -114,7 +116,9 @@ func New(dir string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.http = &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
+	s.http = &httptest.Server{Listener: l, Config: &http.Server{
+		Handler: http.HandlerFunc(s.serve), ErrorLog: log.New(io.Discard, "", 0), ReadHeaderTimeout: time.Minute,
+	}}
 	if o.TLS {
 		s.http.StartTLS()
 	} else {
@@ -232,7 +236,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		r.Header.Del("Git-Protocol")
 	}
 	h := cgi.Handler{
-		Path: s.backend, Dir: s.dir, Stderr: io.Discard,
+		Path: s.backend, Dir: s.dir, Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
 		Env: append(Env(s.dir), "GIT_PROJECT_ROOT="+s.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=gitserver"),
 	}
 	h.ServeHTTP(w, r)

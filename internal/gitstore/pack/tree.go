@@ -108,17 +108,22 @@ func (t *Tree) search(name []byte, dir bool) int {
 	})
 }
 
-// Find returns the entry of a name, whatever its kind.
-func (t *Tree) Find(name string) (TreeEntry, bool) {
-	n := []byte(name)
+// index returns where the entry of a name is, whatever its kind.
+func (t *Tree) index(name []byte) (int, TreeEntry, bool) {
 	for _, dir := range []bool{false, true} {
-		if i := t.search(n, dir); i < len(t.offs) {
-			if e := t.at(i); e.IsDir() == dir && bytes.Equal(e.Name, n) {
-				return e, true
+		if i := t.search(name, dir); i < len(t.offs) {
+			if e := t.at(i); e.IsDir() == dir && bytes.Equal(e.Name, name) {
+				return i, e, true
 			}
 		}
 	}
-	return TreeEntry{}, false
+	return 0, TreeEntry{}, false
+}
+
+// Find returns the entry of a name, whatever its kind.
+func (t *Tree) Find(name string) (TreeEntry, bool) {
+	_, e, ok := t.index([]byte(name))
+	return e, ok
 }
 
 // Change sets or removes one entry of a directory.
@@ -129,57 +134,80 @@ type Change struct {
 	ID     plumbing.Hash
 }
 
-// Splice returns the tree with changes and the delta that makes it of the old one. Names must be different from each
-// other. Removing what is not there changes nothing.
-func (t *Tree) Splice(changes []Change) (raw, delta []byte) {
-	type step struct {
-		start, end int // bytes of the old tree that go
-		insert     []byte
-		name       []byte
-		dir        bool
-	}
+// step replaces the old entries [from, to) by one new entry or none.
+type step struct {
+	from, to int
+	name     []byte
+	dir      bool
+	insert   []byte
+}
+
+// steps are the changes in Git's order.
+func (t *Tree) steps(changes []Change) []step {
 	steps := make([]step, 0, len(changes))
 	for _, c := range changes {
 		name := []byte(c.Name)
-		old, found := t.Find(c.Name)
+		i, old, found := t.index(name)
 		if found && (c.Remove || old.IsDir() != (c.Mode == ModeDir)) {
-			steps = append(steps, step{start: old.Start, end: old.End, name: name, dir: old.IsDir()})
+			steps = append(steps, step{from: i, to: i + 1, name: name, dir: old.IsDir()})
 			found = false
 		}
 		if c.Remove {
 			continue
 		}
-		s := step{name: name, dir: c.Mode == ModeDir}
+		s := step{name: name, dir: c.Mode == ModeDir, from: i, to: i + 1}
+		if !found {
+			s.from = t.search(name, s.dir)
+			s.to = s.from
+		}
 		s.insert = fmt.Appendf(nil, "%o %s\x00", c.Mode, c.Name)
 		s.insert = append(s.insert, c.ID[:]...)
-		if found {
-			s.start, s.end = old.Start, old.End
-		} else if i := t.search(name, s.dir); i < len(t.offs) {
-			s.start = int(t.offs[i])
-			s.end = s.start
-		} else {
-			s.start, s.end = len(t.Raw), len(t.Raw)
-		}
 		steps = append(steps, s)
 	}
 	sort.Slice(steps, func(i, j int) bool {
 		return compareKeys(steps[i].name, steps[i].dir, steps[j].name, steps[j].dir) < 0
 	})
+	return steps
+}
+
+// Splice returns the tree with changes and the delta that makes it of the old one. Names must be different from each
+// other. Removing what is not there changes nothing. The cost is a copy of the tree, not a parse.
+func (t *Tree) Splice(changes []Change) (*Tree, []byte) {
 	d := NewDelta(t.Raw)
-	raw = make([]byte, 0, len(t.Raw)+len(changes)*48)
-	pos := 0
-	for _, s := range steps {
-		raw = append(raw, t.Raw[pos:s.start]...)
-		d.Copy(pos, s.start)
-		raw = append(raw, s.insert...)
-		if len(s.insert) > 0 {
+	next := &Tree{Raw: make([]byte, 0, len(t.Raw)+len(changes)*48), offs: make([]int32, 0, len(t.offs)+len(changes))}
+	done := 0
+	keep := func(to int) { // the old entries [done, to)
+		if done >= to {
+			return
+		}
+		start, end := int(t.offs[done]), t.start(to)
+		shift := int32(len(next.Raw) - start) //nolint:gosec // see NewTree
+		for _, off := range t.offs[done:to] {
+			next.offs = append(next.offs, off+shift)
+		}
+		next.Raw = append(next.Raw, t.Raw[start:end]...)
+		d.Copy(start, end)
+		done = to
+	}
+	for _, s := range t.steps(changes) {
+		keep(s.from)
+		done = max(done, s.to)
+		if s.insert != nil {
+			next.offs = append(next.offs, int32(len(next.Raw))) //nolint:gosec // see NewTree
+			next.Raw = append(next.Raw, s.insert...)
 			d.Insert(s.insert)
 		}
-		pos = s.end
 	}
-	raw = append(raw, t.Raw[pos:]...)
-	d.Copy(pos, len(t.Raw))
-	return raw, d.Bytes()
+	keep(len(t.offs))
+	return next, d.Bytes()
+}
+
+// start is the offset of an entry; of the end for the entry behind the last.
+func (t *Tree) start(i int) int {
+	if i == len(t.offs) {
+		return len(t.Raw)
+	}
+	return int(t.offs[i])
 }
 
 // compareKeys is Git's order of entries: a directory sorts as if its name ended in a slash.

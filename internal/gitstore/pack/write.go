@@ -7,42 +7,47 @@ import (
 	"bytes"
 	"crypto/sha1" //nolint:gosec // the pack's checksum
 	"encoding/binary"
+	"hash"
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Stream is a pack that is written while it is read. It can be opened again.
+// Stream is a pack that is written while it is read. It can be opened again, and read by another goroutine (an HTTP
+// transport may go on reading after it has returned): it refers to bytes that never change, not to objects.
 type Stream struct {
 	head    []byte
-	objects []*Object
-	delta   func(*Object) bool
+	entries []packed
 	len     int64
 }
+
+// packed is one entry: its head and its deflated bytes.
+type packed struct{ head, data []byte }
 
 // NewStream prepares a pack. head goes before it (the receive-pack command); delta says whether an object is sent as
 // its delta: its base is then in the pack or held by the receiver. Objects without Full are always sent as deltas.
 func NewStream(head []byte, objects []*Object, delta func(*Object) bool) *Stream {
-	s := &Stream{head: head, objects: objects, delta: delta}
-	s.len = int64(len(head)) + 12 + sha1.Size
+	s := &Stream{head: head, entries: make([]packed, 0, len(objects)), len: int64(len(head)) + 12 + sha1.Size}
+	heads := make([]byte, 0, 8*len(objects))
 	for _, o := range objects {
-		h, data := s.entry(nil, o)
-		s.len += int64(len(h) + len(data))
+		from := len(heads)
+		data := o.Full
+		if o.Full == nil || o.Delta != nil && delta(o) {
+			heads = appendEntryHead(heads, plumbing.REFDeltaObject, o.DeltaSize)
+			heads = append(heads, o.Base[:]...)
+			data = o.Delta
+		} else {
+			heads = appendEntryHead(heads, o.Type, o.Size)
+		}
+		e := packed{heads[from:len(heads):len(heads)], data}
+		s.entries = append(s.entries, e)
+		s.len += int64(len(e.head) + len(e.data))
 	}
 	return s
 }
 
 // Len is the number of bytes the stream gives.
 func (s *Stream) Len() int64 { return s.len }
-
-// entry returns the head of an object's pack entry, appended to b, and its deflated bytes.
-func (s *Stream) entry(b []byte, o *Object) (head, data []byte) {
-	if o.Full == nil || o.Delta != nil && s.delta(o) {
-		b = appendEntryHead(b, plumbing.REFDeltaObject, o.DeltaSize)
-		return append(b, o.Base[:]...), o.Delta
-	}
-	return appendEntryHead(b, o.Type, o.Size), o.Full
-}
 
 func appendEntryHead(b []byte, t plumbing.ObjectType, size int) []byte {
 	c := byte(t)<<4 | byte(size&0x0f)
@@ -57,54 +62,44 @@ func appendEntryHead(b []byte, t plumbing.ObjectType, size int) []byte {
 func (s *Stream) Open() io.Reader {
 	h := sha1.New() //nolint:gosec // see the import
 	head := append([]byte("PACK"), 0, 0, 0, 2)
-	head = binary.BigEndian.AppendUint32(head, uint32(len(s.objects))) //nolint:gosec // far below 2^32
+	head = binary.BigEndian.AppendUint32(head, uint32(len(s.entries))) //nolint:gosec // far below 2^32
 	h.Write(head)
-	var next int
-	var scratch []byte
-	var sum bool
-	pack := &chunks{next: func() [][]byte {
-		if next == len(s.objects) {
-			if sum {
-				return nil
-			}
-			sum = true
-			return [][]byte{h.Sum(nil)}
-		}
-		var data []byte
-		scratch, data = s.entry(scratch[:0], s.objects[next])
-		next++
-		h.Write(scratch)
-		h.Write(data)
-		return [][]byte{scratch, data}
-	}}
-	return io.MultiReader(bytes.NewReader(s.head), bytes.NewReader(head), pack)
+	return io.MultiReader(bytes.NewReader(s.head), bytes.NewReader(head), &reader{s: s, sum: h})
 }
 
-// chunks reads byte slices one after the other.
-type chunks struct {
-	next func() [][]byte
-	have [][]byte
+// reader gives the entries and the checksum.
+type reader struct {
+	s    *Stream
+	sum  hash.Hash
+	next int
+	have [2][]byte
 }
 
 // Read implements io.Reader.
-func (c *chunks) Read(p []byte) (int, error) {
+func (r *reader) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
-		for len(c.have) > 0 && len(c.have[0]) == 0 {
-			c.have = c.have[1:]
+		switch {
+		case len(r.have[0]) > 0:
+			m := copy(p[n:], r.have[0])
+			r.have[0] = r.have[0][m:]
+			n += m
+		case len(r.have[1]) > 0:
+			r.have = [2][]byte{r.have[1], nil}
+		case r.next < len(r.s.entries):
+			e := r.s.entries[r.next]
+			r.sum.Write(e.head)
+			r.sum.Write(e.data)
+			r.have = [2][]byte{e.head, e.data}
+			r.next++
+		case r.sum != nil:
+			r.have[0] = r.sum.Sum(nil)
+			r.sum = nil
+		case n > 0:
+			return n, nil
+		default:
+			return 0, io.EOF
 		}
-		if len(c.have) == 0 {
-			if n > 0 {
-				return n, nil // the next call goes on; entries share a scratch buffer
-			}
-			if c.have = c.next(); c.have == nil {
-				return 0, io.EOF
-			}
-			continue
-		}
-		m := copy(p[n:], c.have[0])
-		c.have[0] = c.have[0][m:]
-		n += m
 	}
 	return n, nil
 }

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/gitstore/wire"
@@ -112,9 +113,10 @@ func (s *Session) run(ctx context.Context, exchange func(ctx context.Context, x 
 		s.c.base = s.c.loc.http() // a redirect is trusted while it works
 	}
 	if s.c.o.OnRoundTrip != nil {
+		trip := RoundTrip{Op: s.op, Sent: x.sent.Load(), Received: x.received, Duration: s.c.o.Now().Sub(start), Err: err}
 		for range max(1, x.trips) {
-			s.c.o.OnRoundTrip(RoundTrip{Op: s.op, Sent: x.sent, Received: x.received, Duration: s.c.o.Now().Sub(start), Err: err})
-			x.sent, x.received = 0, 0
+			s.c.o.OnRoundTrip(trip)
+			trip = RoundTrip{Op: s.op, Err: err} // redirects before it
 		}
 	}
 	return err
@@ -127,9 +129,11 @@ func (e errDeadline) Error() string { return fmt.Sprintf("no complete answer wit
 
 // traffic counts one exchange.
 type traffic struct {
-	trips          int
-	sent, received int64
-	whole          bool // the request was sent to its end
+	trips    int
+	received int64
+	// The transport sends in a goroutine of its own, which may go on for a while.
+	sent  atomic.Int64
+	whole atomic.Bool // the request was sent to its end
 }
 
 // wrap gives an error its kind and removes secrets from its text.
@@ -137,7 +141,7 @@ func (s *Session) wrap(ctx context.Context, x *traffic, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := &Error{Op: s.op, Host: s.c.loc.Host, Sent: x.whole, Err: err}
+	e := &Error{Op: s.op, Host: s.c.loc.Host, Sent: x.whole.Load(), Err: err}
 	var typed *Error
 	var remote *wire.RemoteError
 	var syntax *wire.SyntaxError
@@ -150,7 +154,7 @@ func (s *Session) wrap(ctx context.Context, x *traffic, err error) error {
 		e.Kind, e.Err = Canceled, ctx.Err()
 	case errors.As(err, &typed):
 		c := *typed
-		c.Op, c.Host, c.Sent = s.op, s.c.loc.Host, x.whole
+		c.Op, c.Host, c.Sent = s.op, s.c.loc.Host, x.whole.Load()
 		e = &c
 	case errors.Is(err, wire.ErrObjectFormat):
 		e.Kind = UnsupportedFormat
@@ -204,8 +208,22 @@ type countReader struct {
 	n *int64
 }
 
+// Read implements io.Reader.
 func (c *countReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	*c.n += int64(n)
+	return n, err
+}
+
+// sentReader counts a request body while the transport reads it.
+type sentReader struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+// Read implements io.Reader.
+func (c *sentReader) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
 	return n, err
 }

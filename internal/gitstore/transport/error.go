@@ -78,3 +78,13 @@ func (e *Error) Said() string {
 	}
 	return string(e.Kind)
 }
+
+// MayHaveLanded reports whether a push that failed like this may have moved the reference all the same: the request was
+// sent whole and nobody refused it.
+func (e *Error) MayHaveLanded() bool {
+	switch e.Kind {
+	case Timeout, Connection, Canceled, Server, Protocol:
+		return e.Sent
+	}
+	return false
+}

@@ -62,7 +62,7 @@ func (c *Client) roundTripper(cred Credentials) http.RoundTripper {
 		TLSHandshakeTimeout:   30 * time.Second,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   1,
-		IdleConnTimeout:       90 * time.Second,
+		IdleConnTimeout:       60 * time.Second,
 		ExpectContinueTimeout: time.Second,
 	}
 	if cred.Proxy != nil {
@@ -101,7 +101,7 @@ func (s *Session) exchange(ctx context.Context, x *traffic, method, suffix, serv
 			if err := s.redirect(resp.Request.URL, location, suffix); err != nil {
 				return err
 			}
-			x.whole = false
+			x.whole.Store(false)
 			continue
 		}
 		defer resp.Body.Close()
@@ -126,13 +126,13 @@ func (s *Session) send(ctx context.Context, x *traffic, method, suffix, service,
 	}
 	u.Path += path
 	u.RawQuery = query
-	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { x.whole = i.Err == nil }}
+	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { x.whole.Store(i.Err == nil) }}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), method, u.String(), nil)
 	if err != nil {
 		return nil, err
 	}
 	if method == http.MethodPost {
-		open := func() (io.ReadCloser, error) { return io.NopCloser(&countReader{r: body.Open(), n: &x.sent}), nil }
+		open := func() (io.ReadCloser, error) { return io.NopCloser(&sentReader{r: body.Open(), n: &x.sent}), nil }
 		req.ContentLength, req.GetBody = body.Len, open
 		req.Body, _ = open()
 		req.Header.Set("Content-Type", "application/x-"+service+"-request")

@@ -10,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -109,7 +110,7 @@ func (s *Session) session(client *ssh.Client, x *traffic, service string, talk f
 	}
 	w := &countWriter{w: in, n: &x.sent}
 	err = talk(w, &countReader{r: out, n: &x.received})
-	x.whole = w.closed
+	x.whole.Store(w.closed)
 	if err == nil {
 		return nil
 	}
@@ -144,13 +145,13 @@ func quote(p string) string {
 // countWriter counts what is written and remembers that the input was ended.
 type countWriter struct {
 	w      io.WriteCloser
-	n      *int64
+	n      *atomic.Int64
 	closed bool
 }
 
 func (c *countWriter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
-	*c.n += int64(n)
+	c.n.Add(int64(n))
 	return n, err
 }
 
