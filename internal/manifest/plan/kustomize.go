@@ -182,6 +182,10 @@ func (k *kustomize) unseen(s *subject, d *inventory.Document) error {
 // read-only base, or a patch hides it. False means that the object is new.
 func (k *kustomize) inherited(s *subject) (bool, error) {
 	hits := k.hits(s.id, s.item.Type)
+	if d := k.renamed(s.id); len(hits) == 0 && d != nil {
+		s.report.Path = d.Path
+		return true, k.unseen(s, d)
+	}
 	if len(hits) == 0 {
 		restored, err := k.restore(s)
 		if err != nil || restored == nil {
@@ -202,6 +206,19 @@ func (k *kustomize) inherited(s *subject) (bool, error) {
 	return true, k.enqueue(&pending{
 		s: s, root: hits[0].root, build: hits[0].build, object: o, why: acceptance.WriteEscapesScope,
 	})
+}
+
+// renamed returns the document of a Namespace that its build gives the name of its namespace: field (case K05).
+func (k *kustomize) renamed(id change.ObjectID) *inventory.Document {
+	if id.Group != "" || id.Kind != "Namespace" || !k.p.layout.SetsNamespace() {
+		return nil
+	}
+	for d := range k.p.folder.Documents() {
+		if d.Raw.Kind == id.Kind && d.Raw.Group == "" && d.Raw.Name == id.Name && k.renders(d) {
+			return d
+		}
+	}
+	return nil
 }
 
 // enqueue compares the build with live and keeps what differs for route.

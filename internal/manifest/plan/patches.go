@@ -114,12 +114,13 @@ func (k *kustomize) writePatch(pd *pending, l patchLayer, next map[string]any) e
 		return err
 	}
 	i := indexOf(b, l.head)
-	res, err := yamledit.Edit(b, i, markNulls(next, l.value), yamledit.Options{Options: compare.Options{}, AllowReplace: true})
+	marked, have := markFile(b, i, l.head)
+	res, err := yamledit.Edit(marked, i, markNulls(next, have), yamledit.Options{Options: compare.Options{}, AllowReplace: true})
 	if err != nil {
 		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
 		return nil
 	}
-	out := bytes.ReplaceAll(res.File, []byte(nullMark), []byte("null"))
+	out := unmark(res.File)
 	if got := documentOf(out, l.head.Group, l.head.Kind, l.head.Name); !reflect.DeepEqual(got, next) {
 		doc, err := yamledit.Emit(next)
 		if err != nil {
@@ -131,34 +132,6 @@ func (k *kustomize) writePatch(pd *pending, l patchLayer, next map[string]any) e
 		}
 	}
 	return k.p.set(l.path, out)
-}
-
-// nullMark stands for a new null while a patch is edited: a null means "delete" in a patch and "absent" to the editor.
-const nullMark = "gitops-reverser-deletes-this-field"
-
-// markNulls puts the mark in place of every null the patch does not hold already.
-func markNulls(next, have any) any {
-	switch n := next.(type) {
-	case map[string]any:
-		h, _ := have.(map[string]any)
-		out := make(map[string]any, len(n))
-		for key, v := range n {
-			was, ok := h[key]
-			if v == nil && (!ok || was != nil) {
-				out[key] = nullMark
-				continue
-			}
-			out[key] = markNulls(v, was)
-		}
-		return out
-	case []any:
-		out := make([]any, len(n))
-		for i, v := range n {
-			out[i] = markNulls(v, nil)
-		}
-		return out
-	}
-	return next
 }
 
 // listPatch adds a patch file to the patches of a kustomization.
