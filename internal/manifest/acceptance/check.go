@@ -111,7 +111,8 @@ func pointers(in Input) []Issue {
 		if f.Pointer == "" {
 			continue
 		}
-		i := New(InvalidYAML, in.Folder.Rel(f.Path), fmt.Sprintf("it is a %s pointer; the manifest itself is not in the commit", f.Pointer))
+		i := New(InvalidYAML, in.Folder.Rel(f.Path),
+			fmt.Sprintf("it is a %s pointer; the manifest itself is not in the commit", f.Pointer))
 		i.Ignore = ignoreLine(in.Folder, f.Path)
 		out = append(out, i.WithCure(fmt.Sprintf("store the manifest without %s", f.Pointer)))
 	}
@@ -161,20 +162,25 @@ func documents(in Input, f *inventory.File) []Issue {
 	var out []Issue
 	for i := range f.Documents {
 		d := &f.Documents[i]
-		kind, message, cure := Kind(""), "", ""
+		var kind Kind
+		var message, cure string
 		switch {
 		case managed && d.Content == inventory.Empty:
-			kind, message, cure = ImpureManagedFile, "beside its objects it holds an empty document", "remove the extra `---`"
+			kind, message = ImpureManagedFile, "beside its objects it holds an empty document"
+			cure = "remove the extra `---`"
 		case managed && d.Content == inventory.NotKRM:
-			kind, message, cure = ImpureManagedFile, "beside its objects it holds a document that is none: "+d.Note, "move that document into a file of its own"
+			kind, message = ImpureManagedFile, "beside its objects it holds a document that is none: "+d.Note
+			cure = "move that document into a file of its own"
 		case managed && d.Content == inventory.Invalid:
-			kind, message, cure = ImpureManagedFile, "beside its objects it holds a document that cannot be parsed: "+d.Note, "correct the syntax"
+			kind, message = ImpureManagedFile, "beside its objects it holds a document that cannot be parsed: "+d.Note
+			cure = "correct the syntax"
 		case d.Content == inventory.NotKRM:
 			kind, message = NonKRMYAML, "it is no manifest: "+d.Note
 		case d.Content == inventory.Invalid:
 			kind, message, cure = InvalidYAML, "it cannot be parsed: "+d.Note, "correct the syntax"
 		case f.MissesSOPS(d) && !in.sensitive(d.Raw.Group, d.Raw.Kind):
-			kind, message, cure = InvalidYAML, "its name promises ciphertext, but it has no sops key", "encrypt it, or give it a name without .sops"
+			kind, message = InvalidYAML, "its name promises ciphertext, but it has no sops key"
+			cure = "encrypt it, or give it a name without .sops"
 		default:
 			continue
 		}

@@ -127,8 +127,9 @@ func ambiguous(in Input, fl Flush) []Issue {
 		}
 		names = append(names, show(in.Folder.Rel(r.Dir)))
 	}
-	return []Issue{New(AmbiguousLayout, ".", fmt.Sprintf("a new document has no one place: the folder holds the render roots %s",
-		strings.Join(names, ", "))).WithCure("give each root a GitTarget of its own")}
+	return []Issue{New(AmbiguousLayout, ".",
+		fmt.Sprintf("a new document has no one place: the folder holds the render roots %s",
+			strings.Join(names, ", "))).WithCure("give each root a GitTarget of its own")}
 }
 
 func unrendered(in Input, fl Flush) []Issue {
@@ -140,7 +141,8 @@ func unrendered(in Input, fl Flush) []Issue {
 	for _, p := range fl.NewPaths {
 		if l.Governing(p) == nil {
 			out = append(out, New(UnrenderedPlacement, in.Folder.Rel(p),
-				fmt.Sprintf("no kustomization at or above it would list it, and the build is in %s", show(in.Folder.Rel(l.Roots()[0].Dir)))).
+				fmt.Sprintf("no kustomization at or above it would list it, and the build is in %s",
+					show(in.Folder.Rel(l.Roots()[0].Dir)))).
 				WithCure("place new objects below the render root"))
 		}
 	}

@@ -41,7 +41,8 @@ type Diagnostic struct {
 func (f *Folder) Diagnose(v View) []Diagnostic {
 	var out []Diagnostic
 	add := func(c Code, d *Document, line int, format string, args ...any) {
-		out = append(out, Diagnostic{Code: c, Path: d.Path, Document: int(d.Index), Line: line, Message: fmt.Sprintf(format, args...)})
+		out = append(out, Diagnostic{Code: c, Path: d.Path, Document: int(d.Index), Line: line,
+			Message: fmt.Sprintf(format, args...)})
 	}
 	values := f.ValueFiles()
 	for file := range f.Files() {

@@ -101,7 +101,8 @@ func (d *Document) classify(n *yamldoc.Node, h yamldoc.Head) {
 		if !ok {
 			group = ""
 		}
-		d.Raw = change.ObjectID{Group: group, Kind: intern(h.Kind), Namespace: intern(h.Namespace), Name: strings.Clone(h.Name)}
+		d.Raw = change.ObjectID{Group: group, Kind: intern(h.Kind), Namespace: intern(h.Namespace),
+			Name: strings.Clone(h.Name)}
 	}
 }
 

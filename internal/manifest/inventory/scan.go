@@ -322,6 +322,9 @@ func (f *File) claims(d *Document) bool { return f.Role == Manifest && d.Content
 func (s *scanner) resolve(f *Folder) error {
 	if s.same && !s.structural && !s.prev.layout.LooksOutside() {
 		f.layout, f.above = s.prev.layout, s.prev.above
+		if s.tree.used != nil {
+			f.above = s.tree.used
+		}
 		return nil
 	}
 	var files []string

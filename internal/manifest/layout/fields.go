@@ -35,17 +35,18 @@ type refusal struct{ message, cure string }
 
 // refused are the fields of git-writer 6.2.
 var refused = map[string]refusal{
-	"components":                  {"components change documents in ways an edit cannot be traced through", ""},
-	"configMapGenerator":          {"generated ConfigMaps have no document that could be edited", ""},
-	"secretGenerator":             {"generated Secrets have no document that could be edited", ""},
-	"generators":                  {"generators make documents that no file holds", ""},
-	"transformers":                {"transformers change documents in ways an edit cannot be traced through", ""},
-	"replacements":                {"replacements copy values between documents", ""},
-	"vars":                        {"vars copy values between documents", ""},
-	"validators":                  {"validators run programs during the build", ""},
-	"namePrefix":                  {"namePrefix renames objects, so a document does not carry its object's name", ""},
-	"nameSuffix":                  {"nameSuffix renames objects, so a document does not carry its object's name", ""},
-	"patchesStrategicMerge":       {"patchesStrategicMerge is the older form of patches", "list the files under patches with `path:`"},
+	"components":         {"components change documents in ways an edit cannot be traced through", ""},
+	"configMapGenerator": {"generated ConfigMaps have no document that could be edited", ""},
+	"secretGenerator":    {"generated Secrets have no document that could be edited", ""},
+	"generators":         {"generators make documents that no file holds", ""},
+	"transformers":       {"transformers change documents in ways an edit cannot be traced through", ""},
+	"replacements":       {"replacements copy values between documents", ""},
+	"vars":               {"vars copy values between documents", ""},
+	"validators":         {"validators run programs during the build", ""},
+	"namePrefix":         {"namePrefix renames objects, so a document does not carry its object's name", ""},
+	"nameSuffix":         {"nameSuffix renames objects, so a document does not carry its object's name", ""},
+	"patchesStrategicMerge": {"patchesStrategicMerge is the older form of patches",
+		"list the files under patches with `path:`"},
 	"patchesJson6902":             {"JSON 6902 patches cannot be edited", ""},
 	"helmCharts":                  {"Helm charts are rendered, not stored", ""},
 	"helmGlobals":                 {"Helm charts are rendered, not stored", ""},
@@ -62,7 +63,8 @@ func known(name string) bool {
 }
 
 func knownFields() []string {
-	return append(slices.Collect(maps.Keys(supported)), append(slices.Sorted(maps.Keys(refused)), "apiVersion", "kind", "metadata")...)
+	return slices.Concat(slices.Sorted(maps.Keys(supported)), slices.Sorted(maps.Keys(refused)),
+		[]string{"apiVersion", "kind", "metadata"})
 }
 
 func (d *decoder) resources(name string, v *yamldoc.Node) {
@@ -76,9 +78,12 @@ func (d *decoder) resources(name string, v *yamldoc.Node) {
 	}
 }
 
+// keyed are the readers of an entry's fields; the one of the empty name is called last, with the entry.
+type keyed map[string]func(*yamldoc.Node)
+
 // record reads the mappings of a list, each key by the function of its name; any other key is an error, as for
 // kustomize.
-func (d *decoder) record(name string, v *yamldoc.Node, each func(i int, n *yamldoc.Node) map[string]func(*yamldoc.Node)) {
+func (d *decoder) record(name string, v *yamldoc.Node, each func(i int, n *yamldoc.Node) keyed) {
 	for i, n := range d.list(v, name) {
 		r := n.Resolve()
 		if r == nil || r.Kind != yamldoc.Map {
@@ -89,7 +94,8 @@ func (d *decoder) record(name string, v *yamldoc.Node, each func(i int, n *yamld
 		for _, p := range r.Pairs {
 			read, ok := keys[p.Key.Value]
 			if !ok {
-				d.problem(d.line(p.Key), "malformed "+name, fmt.Sprintf("%s entry has no field %q", name, p.Key.Value), "correct the entry")
+				d.problem(d.line(p.Key), "malformed "+name, fmt.Sprintf("%s entry has no field %q", name, p.Key.Value),
+					"correct the entry")
 				continue
 			}
 			read(p.Value)
@@ -107,10 +113,10 @@ func imageName(name string) error {
 }
 
 func (d *decoder) images(name string, v *yamldoc.Node) {
-	d.record(name, v, func(i int, n *yamldoc.Node) map[string]func(*yamldoc.Node) {
+	d.record(name, v, func(i int, n *yamldoc.Node) keyed {
 		img := Image{Field: name, Index: i, Line: d.line(n)}
 		malformed := func(n *yamldoc.Node, why, cure string) { d.problem(d.line(n), "malformed images", why, cure) }
-		return map[string]func(*yamldoc.Node){
+		return keyed{
 			"name":    func(n *yamldoc.Node) { img.Name = d.text(n, "images name") },
 			"newName": func(n *yamldoc.Node) { img.NewName = d.text(n, "images newName") },
 			"newTag":  func(n *yamldoc.Node) { img.NewTag = d.text(n, "images newTag") },
@@ -133,12 +139,12 @@ func (d *decoder) images(name string, v *yamldoc.Node) {
 }
 
 func (d *decoder) replicas(name string, v *yamldoc.Node) {
-	d.record(name, v, func(i int, n *yamldoc.Node) map[string]func(*yamldoc.Node) {
+	d.record(name, v, func(i int, n *yamldoc.Node) keyed {
 		r := Replica{Index: i, Line: d.line(n)}
 		malformed := func(n *yamldoc.Node, why string) {
 			d.problem(d.line(n), "malformed replicas", why, "correct the entry")
 		}
-		return map[string]func(*yamldoc.Node){
+		return keyed{
 			"name": func(n *yamldoc.Node) { r.Name = d.text(n, "replicas name") },
 			"count": func(n *yamldoc.Node) {
 				n = n.Resolve()
@@ -173,16 +179,17 @@ func (d *decoder) patches(name string, v *yamldoc.Node) {
 	if len(d.list(v, name)) > 0 {
 		d.out.Transforms = append(d.out.Transforms, name)
 	}
-	d.record(name, v, func(_ int, n *yamldoc.Node) map[string]func(*yamldoc.Node) {
+	d.record(name, v, func(_ int, n *yamldoc.Node) keyed {
 		ref := Ref{Field: name, Line: d.line(n)}
 		refuse := func(n *yamldoc.Node, construct, why, cure string) {
 			d.out.problems = append(d.out.problems, Problem{Line: d.line(n), Construct: construct, Message: why, Cure: cure})
 		}
-		return map[string]func(*yamldoc.Node){
+		return keyed{
 			"path": func(n *yamldoc.Node) { ref.Value = d.text(n, "patches path") },
 			"patch": func(n *yamldoc.Node) {
 				if !zero(n.Resolve()) {
-					refuse(n, "inline patch", "a patch inside the kustomization cannot be edited", "move the patch into a file and name it with `path:`")
+					refuse(n, "inline patch", "a patch inside the kustomization cannot be edited",
+						"move the patch into a file and name it with `path:`")
 				}
 			},
 			"target": func(n *yamldoc.Node) { d.conforms(n, "patches target", target) },
@@ -190,7 +197,7 @@ func (d *decoder) patches(name string, v *yamldoc.Node) {
 				d.conforms(n, "patches options", patchOptions)
 				for _, p := range d.mapping(n, "patches options") {
 					if v := p.Value.Resolve(); v != nil && v.Value != "false" {
-						refuse(p.Key, "patches options", "a patch that may change names or kinds moves an object away from its document", "")
+						refuse(p.Key, "patches options", "a patch that may change names or kinds takes an object off its document", "")
 					}
 				}
 			},
@@ -217,6 +224,7 @@ func (d *decoder) transform(name string, v *yamldoc.Node) {
 func (d *decoder) sortOptions(name string, v *yamldoc.Node) {
 	d.formed(name, v)
 	if o := v.Get("order"); o != nil && !zero(o) && o.Value != "legacy" && o.Value != "fifo" {
-		d.problem(d.line(o), "unparseable field", fmt.Sprintf("sortOptions order %q does not exist", o.Value), "write legacy or fifo")
+		d.problem(d.line(o), "unparseable field", fmt.Sprintf("sortOptions order %q does not exist", o.Value),
+			"write legacy or fifo")
 	}
 }

@@ -51,7 +51,8 @@ var forms = map[string]form{
 	"commonAnnotations": aTextMap,
 	"labels": listOf(record(map[string]form{
 		"pairs": aTextMap, "includeSelectors": aFlag, "includeTemplates": aFlag, "includeVolumeClaimTemplates": aFlag,
-		"fields": listOf(record(map[string]form{"group": aText, "version": aText, "kind": aText, "path": aText, "create": aFlag})),
+		"fields": listOf(record(map[string]form{"group": aText, "version": aText, "kind": aText, "path": aText,
+			"create": aFlag})),
 	})),
 }
 
@@ -74,7 +75,8 @@ func (d *decoder) conforms(n *yamldoc.Node, field string, f form) {
 	case formText:
 		d.text(n, field)
 	case formFlag:
-		if r.Kind != yamldoc.Scalar || r.Tag != "!!bool" && !(r.Tag == "!!str" && r.Style == yamldoc.Plain && boolWord(r.Value)) {
+		word := r.Tag == "!!str" && r.Style == yamldoc.Plain && boolWord(r.Value)
+		if r.Kind != yamldoc.Scalar || r.Tag != "!!bool" && !word {
 			d.wrong(r, field, "true or false")
 		}
 	case formTextMap:
@@ -91,7 +93,8 @@ func (d *decoder) conforms(n *yamldoc.Node, field string, f form) {
 				d.conforms(p.Value, field+" "+p.Key.Value, inner)
 				continue
 			}
-			d.problem(d.line(p.Key), "unparseable field", fmt.Sprintf("%s has no field %q", field, p.Key.Value), "correct or remove it")
+			d.problem(d.line(p.Key), "unparseable field", fmt.Sprintf("%s has no field %q", field, p.Key.Value),
+				"correct or remove it")
 		}
 	}
 }

@@ -20,7 +20,10 @@ const (
 // graph derives roots, cycles and reach from the resolved references.
 func (r *resolver) graph() {
 	l := r.out
-	slices.SortFunc(l.sorted, func(a, b *Kustomization) int { return cmp.Or(cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Path, b.Path)) })
+	slices.SortFunc(l.sorted, func(a, b *Kustomization) int {
+		return cmp.Or(cmp.Compare(a.Dir, b.Dir),
+			cmp.Compare(a.Path, b.Path))
+	})
 	referenced := map[string]bool{}
 	for _, k := range l.sorted {
 		for _, c := range l.children(k) {
@@ -90,8 +93,9 @@ func (r *resolver) cycles() {
 					names = append(names[:2:2], append([]string{"…"}, names[len(names)-2:]...)...)
 				}
 				r.problem(Problem{Path: k.Path, Line: c.ref.Line, Construct: "cycle", Solvable: true,
-					Message: fmt.Sprintf("kustomizations refer to each other in a circle: %s, %s", strings.Join(names, ", "), dot(c.k.Dir)),
-					Cure:    "remove one of the references"})
+					Message: fmt.Sprintf("kustomizations refer to each other in a circle: %s, %s", strings.Join(names, ", "),
+						dot(c.k.Dir)),
+					Cure: "remove one of the references"})
 			}
 		}
 		trail = trail[:len(trail)-1]
@@ -139,15 +143,18 @@ func (w *walker) visit(root, k *Kustomization, namespace string, chain []string,
 	key := visitKey{k.Dir, namespace}
 	switch w.visits++; {
 	case w.seen[key]:
-		refuse("diamond", fmt.Sprintf("%s is reached twice in the build of %s, so its objects would exist twice", dot(k.Dir), dot(root.Dir)),
+		refuse("diamond", fmt.Sprintf("%s is reached twice in the build of %s, so its objects would exist twice",
+			dot(k.Dir), dot(root.Dir)),
 			"list it once")
 		return
 	case len(chain) >= maxChain:
-		refuse("depth", fmt.Sprintf("kustomizations refer to each other more than %d levels deep", maxChain), "use fewer levels")
+		refuse("depth", fmt.Sprintf("kustomizations refer to each other more than %d levels deep", maxChain),
+			"use fewer levels")
 		return
 	case w.visits > maxVisits:
 		if w.visits == maxVisits+1 {
-			refuse("size", fmt.Sprintf("there are more than %d ways through the kustomizations of the folder", maxVisits), "use smaller folders")
+			refuse("size", fmt.Sprintf("there are more than %d ways through the kustomizations of the folder",
+				maxVisits), "use smaller folders")
 		}
 		return
 	}

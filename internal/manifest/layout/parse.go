@@ -89,7 +89,8 @@ func (d *decoder) root(src []byte) *yamldoc.Node {
 	}
 	for _, z := range root.Hazards() {
 		if z.Kind.WholeDocument() {
-			d.problem(d.base+z.Line-1, string(z.Kind), fmt.Sprintf("%s at %s", z.Kind, z.Path), "write plain keys and values, every key once")
+			d.problem(d.base+z.Line-1, string(z.Kind), fmt.Sprintf("%s at %s", z.Kind, z.Path),
+				"write plain keys and values, every key once")
 		}
 	}
 	return root
@@ -113,7 +114,8 @@ func (d *decoder) line(n *yamldoc.Node) int { return d.base + n.Line - 1 }
 
 // wrong is kustomize's own refusal of a value's type.
 func (d *decoder) wrong(n *yamldoc.Node, field, want string) {
-	d.problem(d.line(n), "unparseable field", fmt.Sprintf("%s must be %s, but is %s", field, want, shape(n)), "correct or quote the value")
+	d.problem(d.line(n), "unparseable field", fmt.Sprintf("%s must be %s, but is %s", field, want, shape(n)),
+		"correct or quote the value")
 }
 
 func shape(n *yamldoc.Node) string {
@@ -141,7 +143,8 @@ func (d *decoder) document(root *yamldoc.Node, h yamldoc.Head) {
 	}
 	if want := map[string]string{kindRoot: kustomizationAPI, kindComponent: componentAPI}[d.out.Kind]; h.Kind != "" &&
 		h.Kind != kindRoot && h.Kind != kindComponent || h.APIVersion != "" && h.APIVersion != want {
-		d.problem(d.base, "unparseable field", fmt.Sprintf("apiVersion %s and kind %s are no kustomization", h.APIVersion, h.Kind),
+		d.problem(d.base, "unparseable field", fmt.Sprintf("apiVersion %s and kind %s are no kustomization",
+			h.APIVersion, h.Kind),
 			fmt.Sprintf("write apiVersion: %s and kind: %s", want, d.out.Kind))
 	}
 	if !d.used {
@@ -194,7 +197,8 @@ func fills(name string, v *yamldoc.Node) bool {
 func (d *decoder) unknown(key *yamldoc.Node) {
 	for _, k := range knownFields() {
 		if strings.EqualFold(k, key.Value) {
-			d.problem(d.line(key), "unparseable field", fmt.Sprintf("field %q is spelled %q", key.Value, k), fmt.Sprintf("write %q", k))
+			d.problem(d.line(key), "unparseable field", fmt.Sprintf("field %q is spelled %q", key.Value, k),
+				fmt.Sprintf("write %q", k))
 			return
 		}
 	}

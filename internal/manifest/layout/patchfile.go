@@ -76,15 +76,17 @@ func inspectPatch(src []byte) patchFacts {
 			return patchFacts{construct: "JSON 6902 patch", message: "a JSON 6902 patch cannot be edited", line: line,
 				cure: "write it as a strategic-merge patch"}
 		case h.APIVersion == "" || h.Kind == "" || h.Name == "":
-			return patchFacts{construct: "patch without identity", message: "the patch names no apiVersion, kind or metadata.name",
-				cure: "write the patch as a sparse manifest", line: line, solvable: true}
+			return patchFacts{construct: "patch without identity",
+				message: "the patch names no apiVersion, kind or metadata.name",
+				cure:    "write the patch as a sparse manifest", line: line, solvable: true}
 		}
 	}
 	return patchFacts{}
 }
 
 func aliasFacts(why string) patchFacts {
-	return patchFacts{construct: "aliases", message: "its aliases cannot be expanded safely: " + why, cure: "write the values out",
+	return patchFacts{construct: "aliases", message: "its aliases cannot be expanded safely: " + why,
+		cure:     "write the values out",
 		solvable: true}
 }
 

@@ -233,7 +233,8 @@ func (r *resolver) directory(k *Kustomization, ref *Ref) error {
 func (r *resolver) locate(k *Kustomization, ref *Ref) (manifest.DirEntry, error) {
 	refuse := func(kind RefKind, construct, message, cure string, solvable bool) {
 		ref.Kind = kind
-		r.problem(Problem{Path: k.Path, Line: ref.Line, Construct: construct, Message: message, Cure: cure, Solvable: solvable})
+		r.problem(Problem{Path: k.Path, Line: ref.Line, Construct: construct, Message: message, Cure: cure,
+			Solvable: solvable})
 	}
 	target := path.Join("/", k.Dir, ref.Value)
 	climbs := strings.HasPrefix(path.Join(k.Dir, ref.Value)+"/", "../")
@@ -253,7 +254,8 @@ func (r *resolver) locate(k *Kustomization, ref *Ref) (manifest.DirEntry, error)
 	case errors.Is(err, manifest.ErrNotFound):
 		switch link := r.symlinkAbove(ref.Target); {
 		case link != "":
-			refuse(RefSymlink, "symlink", fmt.Sprintf("%s lies behind the symlink %s", ref.Value, link), "name the real path", true)
+			refuse(RefSymlink, "symlink", fmt.Sprintf("%s lies behind the symlink %s", ref.Value, link),
+				"name the real path", true)
 		case strings.ContainsAny(ref.Value, "*?["):
 			refuse(RefGlob, "glob", fmt.Sprintf("%s is a pattern, and kustomize takes none", ref.Value), "list the files", true)
 		default:
@@ -270,7 +272,8 @@ func (r *resolver) locate(k *Kustomization, ref *Ref) (manifest.DirEntry, error)
 	case manifest.ModeSymlink:
 		refuse(RefSymlink, "symlink", fmt.Sprintf("%s is a symlink", ref.Value), "name the real path", true)
 	case manifest.ModeSubmodule:
-		refuse(RefMissing, "submodule", fmt.Sprintf("%s is a submodule, which is not read", ref.Value), "copy the manifests", false)
+		refuse(RefMissing, "submodule", fmt.Sprintf("%s is a submodule, which is not read", ref.Value),
+			"copy the manifests", false)
 	default:
 		ref.Kind = RefFile
 	}
@@ -299,7 +302,8 @@ func Remote(value string) bool {
 	if strings.Contains(value, "://") {
 		return true
 	}
-	for _, prefix := range []string{"git@", "git::", "github.com/", "gitlab.com/", "bitbucket.org/", "github.com:", "gitlab.com:"} {
+	for _, prefix := range []string{"git@", "git::", "github.com/", "gitlab.com/", "bitbucket.org/", "github.com:",
+		"gitlab.com:"} {
 		if strings.HasPrefix(strings.ToLower(value), prefix) {
 			return true
 		}

@@ -23,8 +23,9 @@ var clusterScoped = map[string]map[string]bool{
 	"rbac.authorization.k8s.io":    set("ClusterRole", "ClusterRoleBinding"),
 	"resource.k8s.io":              set("DeviceClass", "ResourceSlice", "DeviceTaintRule"),
 	"scheduling.k8s.io":            set("PriorityClass"),
-	"storage.k8s.io":               set("CSIDriver", "CSINode", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"),
-	"storagemigration.k8s.io":      set("StorageVersionMigration"),
+	"storage.k8s.io": set("CSIDriver", "CSINode", "StorageClass", "VolumeAttachment",
+		"VolumeAttributesClass"),
+	"storagemigration.k8s.io": set("StorageVersionMigration"),
 }
 
 func set(names ...string) map[string]bool {

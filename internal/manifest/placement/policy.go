@@ -41,7 +41,8 @@ func (p Policy) Validate(additionalSensitive []string) []error {
 		}
 		routes[resource] = true
 		if !t.vars["name"] || !t.vars["namespace"] {
-			errs = append(errs, fmt.Errorf("%s: encrypted objects never share a file, so the template must hold {namespace} and {name}", field))
+			errs = append(errs, fmt.Errorf("%s: encrypted objects never share a file, "+
+				"so the template must hold {namespace} and {name}", field))
 		}
 	}
 	if p.Default == "" {
@@ -56,8 +57,8 @@ func (p Policy) Validate(additionalSensitive []string) []error {
 	}
 	for _, resource := range sensitive {
 		if !routes[resource] {
-			errs = append(errs, fmt.Errorf("spec.placement.default: %q can give two encrypted objects one file; add a byType route "+
-				"for %s with {namespace} and {name}, or name {namespace}, {groupPath}, {resource} and {name} in the default",
+			errs = append(errs, fmt.Errorf("spec.placement.default: %q can give two encrypted objects one file; "+
+				"add a byType route for %s with {namespace} and {name}, or name {namespace}, {groupPath}, {resource} and {name} in the default",
 				p.Default, exampleKey(resource)))
 		}
 	}

@@ -98,7 +98,8 @@ func (t *Template) add(p part) {
 }
 
 func (t *Template) literal(text string) error {
-	if i := strings.IndexFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(`<>:"|?*\%`, c) }); i >= 0 {
+	bad := func(c rune) bool { return c < ' ' || c == 0x7f || strings.ContainsRune(`<>:"|?*\%`, c) }
+	if i := strings.IndexFunc(text, bad); i >= 0 {
 		return fmt.Errorf("character %q cannot be part of a path", text[i:i+1])
 	}
 	for i, s := range strings.Split(text, "/") {
