@@ -1,0 +1,222 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package encryption
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/getsops/sops/v3"
+	"github.com/getsops/sops/v3/aes"
+	sopsage "github.com/getsops/sops/v3/age"
+)
+
+func quoteRegex(s string) string { return regexp.QuoteMeta(s) }
+
+// encrypt makes the new document: the layout of the one in Git, the wanted content.
+func (w *sealing) encrypt() ([]byte, error) {
+	plain := plaintexts(w.want, w.kind)
+	if err := checkMetadata(w.want, plain); err != nil {
+		return nil, err
+	}
+	tree := cloneBranch(w.want)
+	switch w.git.state {
+	case open, readable:
+		tree = mergeBranches(cloneBranch(w.git.tree), w.want, w.kind.secret)
+	case locked:
+		tree = mergeBranches(withoutEncryptedComments(cloneBranch(w.git.tree)), w.want, w.kind.secret)
+	}
+	tree = withoutTelling(tree, w.kind, plain)
+
+	key, cipher, meta, err := w.keys()
+	if err != nil {
+		return nil, err
+	}
+	w.fields.apply(meta)
+	enc, err := w.run(tree, key, cipher, meta)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSealed(enc.Branches[0], w.kind); err != nil {
+		return nil, err
+	}
+	doc, err := w.emit(enc)
+	if err != nil {
+		return nil, err
+	}
+	if w.git.state == open || w.git.state == locked {
+		if spliced, ok := splice(w.git.body, doc); ok && w.verify(spliced, tree, key) == nil {
+			doc = spliced
+		}
+	}
+	if err := w.verify(doc, tree, key); err != nil {
+		return nil, err
+	}
+	w.o.Cache.keepDataKey(blocksID(meta), key)
+	return doc, nil
+}
+
+// keys decides about the data key. It is kept, with the blocks of the recipients that stay, unless somebody may not read
+// any more or a re-key is asked for.
+func (w *sealing) keys() (key []byte, cipher aes.Cipher, meta *sops.Metadata, err error) {
+	meta = &sops.Metadata{Version: sopsVersion}
+	had := map[string]sops.KeyGroup{}
+	keep := w.git.state == open && w.o.Rekey == "" && len(without(recipientsOf(&w.git.meta), w.recipients)) == 0
+	cipher = aes.NewCipher()
+	if keep {
+		key, cipher, meta.Version = w.git.key, w.git.cipher, w.git.meta.Version
+		for _, k := range w.git.meta.KeyGroups[0] {
+			had[k.ToString()] = append(had[k.ToString()], k)
+		}
+		if len(without(w.recipients, recipientsOf(&w.git.meta))) == 0 {
+			meta.KeyGroups = w.git.meta.KeyGroups // also their order
+			return key, cipher, meta, nil
+		}
+	} else {
+		if w.git.state == open && w.o.Rekey == "" {
+			w.notes = append(w.notes, w.r.Path+" is encrypted with a new data key, since its recipients became fewer")
+		}
+		key = make([]byte, 32)
+		_, _ = rand.Read(key) // never fails (crypto/rand)
+	}
+	group := sops.KeyGroup{}
+	err = guard("a recipient", func() error {
+		for _, r := range w.recipients {
+			if blocks := had[r]; len(blocks) > 0 {
+				group = append(group, blocks[0])
+				continue
+			}
+			k, err := sopsage.MasterKeyFromRecipient(r)
+			if err == nil {
+				err = k.Encrypt(key)
+			}
+			if err != nil {
+				return fmt.Errorf("the age recipient %q cannot be encrypted for", shortened(r))
+			}
+			group = append(group, k)
+		}
+		return nil
+	})
+	meta.KeyGroups = []sops.KeyGroup{group}
+	return key, cipher, meta, err
+}
+
+// run encrypts a copy of the tree and signs it with the MAC.
+func (w *sealing) run(tree sops.TreeBranch, key []byte, cipher aes.Cipher, meta *sops.Metadata) (sops.Tree, error) {
+	t := sops.Tree{Branches: sops.TreeBranches{cloneBranch(tree)}, Metadata: *meta}
+	flags := inline(t.Branches[0], nil)
+	err := guard("the object", func() error {
+		inline(t.Branches[0], make([]bool, len(flags)))
+		mac, err := t.Encrypt(key, cipher)
+		if err != nil {
+			return errors.New("SOPS cannot encrypt the object")
+		}
+		t.Metadata.LastModified = w.o.Now().UTC().Truncate(time.Second)
+		t.Metadata.MessageAuthenticationCode, err = cipher.Encrypt(mac, key, t.Metadata.LastModified.Format(time.RFC3339))
+		if err != nil {
+			return errors.New("SOPS cannot make the MAC")
+		}
+		return nil
+	})
+	if err == nil {
+		inline(t.Branches[0], flags)
+	}
+	return t, err
+}
+
+// emit writes the document as the sops command does, in the indentation and the line breaks of the one in Git.
+func (w *sealing) emit(enc sops.Tree) ([]byte, error) {
+	indent := w.rule.indent
+	if w.git.state != absent {
+		indent = w.git.indent
+	}
+	if indent == 0 {
+		indent = defaultIndent
+	}
+	var doc []byte
+	err := guard("the encrypted object", func() error {
+		out, err := store(indent).EmitEncryptedFile(enc)
+		if err != nil {
+			return errors.New("SOPS cannot write the encrypted object")
+		}
+		doc = out
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(w.git.body, []byte("\r\n")) {
+		doc = bytes.ReplaceAll(doc, []byte("\n"), []byte("\r\n"))
+	}
+	return doc, nil
+}
+
+// verify reads a new document as a stranger would and compares: it opens, its MAC is right, it says what was wanted, and
+// nothing sensitive is readable in it.
+func (w *sealing) verify(doc []byte, tree sops.TreeBranch, key []byte) error {
+	failed := errors.New("the encrypted result does not stand its check; nothing is written")
+	return guard("the encrypted result", func() error {
+		t, err := store(0).LoadEncryptedFile(doc)
+		if err != nil || len(t.Branches) != 1 || checkSealed(t.Branches[0], w.kind) != nil {
+			return failed
+		}
+		if len(without(w.recipients, recipientsOf(&t.Metadata))) != 0 || len(without(recipientsOf(&t.Metadata), w.recipients)) != 0 {
+			return failed
+		}
+		cipher := aes.NewCipher()
+		mac, err := t.Decrypt(key, cipher)
+		if err != nil {
+			return failed
+		}
+		was, err := cipher.Decrypt(t.Metadata.MessageAuthenticationCode, key, t.Metadata.LastModified.Format(time.RFC3339))
+		if err != nil || was != mac || !equal(t.Branches[0], clone(tree), false) || !equal(t.Branches[0], w.want, w.kind.secret) {
+			return failed
+		}
+		return nil
+	})
+}
+
+func (s selection) apply(m *sops.Metadata) {
+	m.UnencryptedSuffix, m.EncryptedSuffix = s.unencryptedSuffix, s.encryptedSuffix
+	m.UnencryptedRegex, m.EncryptedRegex = s.unencryptedRegex, s.encryptedRegex
+	m.UnencryptedCommentRegex, m.EncryptedCommentRegex = s.unencryptedCommentRegex, s.encryptedCommentRegex
+	m.MACOnlyEncrypted = s.macOnlyEncrypted
+}
+
+func fieldsOf(m *sops.Metadata) selection {
+	return selection{
+		unencryptedSuffix: m.UnencryptedSuffix, encryptedSuffix: m.EncryptedSuffix,
+		unencryptedRegex: m.UnencryptedRegex, encryptedRegex: m.EncryptedRegex,
+		unencryptedCommentRegex: m.UnencryptedCommentRegex, encryptedCommentRegex: m.EncryptedCommentRegex,
+		macOnlyEncrypted: m.MACOnlyEncrypted,
+	}
+}
+
+// withoutEncryptedComments drops comments nobody can read without the data key.
+func withoutEncryptedComments(b sops.TreeBranch) sops.TreeBranch {
+	secret := func(v any) bool {
+		c, ok := v.(sops.Comment)
+		return ok && strings.HasPrefix(c.Value, "ENC[")
+	}
+	b = slices.DeleteFunc(b, func(it sops.TreeItem) bool { return secret(it.Key) })
+	for i := range b {
+		switch v := b[i].Value.(type) {
+		case sops.TreeBranch:
+			b[i].Value = withoutEncryptedComments(v)
+		case []any:
+			for j := range v {
+				if c, ok := v[j].(sops.TreeBranch); ok {
+					v[j] = withoutEncryptedComments(c)
+				}
+			}
+		}
+	}
+	return b
+}
