@@ -6,6 +6,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -182,3 +183,5 @@ func (m *mirror) hasFile(ctx context.Context, name, text string) {
 }
 
 func data(value any) map[string]string { return map[string]string{"value": fmt.Sprint(value)} }
+
+func writeFile(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
