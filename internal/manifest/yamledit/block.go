@@ -216,7 +216,11 @@ func (e *editor) removeEntries(n *yamldoc.Node, removed []int) {
 			i++
 		}
 		_, from := e.region(n, list, i-1)
-		e.delete(list[0].start, e.firstText(from, list[i].start))
+		if n.Mark >= 0 && e.firstText(from, list[i].start) < list[i].start {
+			e.splices = append(e.splices, splice{n.Mark + 1, from, e.look.nl}) // comments stay where they are
+		} else {
+			e.delete(list[0].start, list[i].start)
+		}
 	}
 	for ; i < len(list); i++ {
 		if gone[i] {

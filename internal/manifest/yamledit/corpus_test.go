@@ -445,6 +445,9 @@ func (x *trial) onlyIn(p place) func(d lineDiff) string {
 		to++ // behind a dash: the next entry moves up to that line
 	}
 	if len(p.parent.Pairs)+len(p.parent.Items) == 1 {
+		if p.parent.Style == yamldoc.Flow {
+			_, to = x.lines(place{node: p.parent, parent: &yamldoc.Node{}})
+		}
 		from-- // the key of the emptied collection
 		for from > 0 && strings.HasPrefix(strings.TrimSpace(all[from]), "#") {
 			from--

@@ -93,13 +93,13 @@ func (e *editor) insertFlow(n *yamldoc.Node, list []entry, i int, texts []string
 		e.insert(list[0].start, strings.Join(texts, sep)+sep)
 		return
 	}
-	comma, comment := e.behind(list[i].end)
-	if !comment {
+	comma, comment, blank := e.behind(list[i].end)
+	indent, ok := e.flowIndent(list, i)
+	if !comment && !(comma && blank && ok) {
 		e.insert(list[i].end, sep+strings.Join(texts, sep))
 		return
 	}
-	// The comment behind the entry stays with it: the new ones start on the next line.
-	indent := spaces(list[i].start - yamldoc.LineStart(e.src, list[i].start))
+	// The line of the entry stays as it is, its comment and its blanks included: the new ones start on the next.
 	text := strings.Join(texts, ","+e.look.nl+indent)
 	if !comma {
 		e.insert(list[i].end, ",")
@@ -109,42 +109,65 @@ func (e *editor) insertFlow(n *yamldoc.Node, list []entry, i int, texts []string
 	e.insert(e.nextLine(list[i].end), indent+text+e.look.nl)
 }
 
-// behind reports whether a comma, and then a comment, follow on the line of a flow entry that ends at an offset.
-// comment is false when something else follows.
-func (e *editor) behind(end int) (comma, comment bool) {
-	rest := string(e.src[end:yamldoc.LineEnd(e.src, end)])
-	trimmed := strings.TrimLeft(rest, " \t")
-	trimmed, comma = strings.CutPrefix(trimmed, ",")
-	return comma, strings.HasPrefix(strings.TrimLeft(trimmed, " \t"), "#")
+// flowIndent returns the indentation of the entries of a flow collection that start lines, as seen at entry i.
+func (e *editor) flowIndent(list []entry, i int) (string, bool) {
+	for _, k := range []int{i + 1, i} {
+		if k < len(list) && e.ownLine(list[k].start) {
+			return string(e.src[yamldoc.LineStart(e.src, list[k].start):list[k].start]), true
+		}
+	}
+	return spaces(list[i].start - yamldoc.LineStart(e.src, list[i].start)), false
+}
+
+// behind reports what follows on the line of a flow entry that ends at an offset: a comma, then a comment, or blanks
+// only.
+func (e *editor) behind(end int) (comma, comment, blank bool) {
+	rest := strings.TrimLeft(string(e.src[end:yamldoc.LineEnd(e.src, end)]), " \t")
+	rest, comma = strings.CutPrefix(rest, ",")
+	rest = strings.TrimLeft(rest, " \t")
+	return comma, strings.HasPrefix(rest, "#"), rest == ""
 }
 
 // alone reports whether a flow entry fills its lines, so that it can be deleted with them: nothing before it, and
 // behind it at most a comment and a comma; the comma may only be missing behind a comment that keeps the one before.
 func (e *editor) alone(at entry, commented bool) bool {
-	comma, comment := e.behind(at.end)
-	rest := strings.Trim(string(e.src[at.end:yamldoc.LineEnd(e.src, at.end)]), " \t,")
-	return e.ownLine(at.start) && (comment || rest == "" && (comma || commented))
+	comma, comment, blank := e.behind(at.end)
+	return e.ownLine(at.start) && (comment || blank && (comma || commented))
 }
 
-// removeFlow deletes entries of a flow collection. At least one entry stays.
+// removeFlow deletes entries of a flow collection, run by run. At least one entry stays.
 func (e *editor) removeFlow(list []entry, removed []int) {
 	gone := map[int]bool{}
 	for _, i := range removed {
 		gone[i] = true
 	}
-	first := 0
-	for gone[first] {
-		first++
-	}
-	for i := range list {
-		switch {
-		case !gone[i]:
-		case e.alone(list[i], i > first && strings.Contains(string(e.src[list[i-1].end:list[i].start]), "#")):
-			e.delete(yamldoc.LineStart(e.src, list[i].start), e.nextLine(list[i].end))
-		case i > first:
-			e.delete(list[i-1].end, list[i].end)
-		default:
-			e.delete(list[i].start, e.firstText(e.nextLine(list[i].end), list[i+1].start))
+	for p := 0; p < len(list); p++ {
+		if !gone[p] {
+			continue
 		}
+		q := p
+		for gone[q+1] {
+			q++
+		}
+		e.removeRun(list, p, q)
+		p = q
+	}
+}
+
+// removeRun deletes the entries p to q of a flow collection: with their lines when they fill them, else with the comma
+// before them, or the one behind them when they come first (in the collection or on their line).
+func (e *editor) removeRun(list []entry, p, q int) {
+	commented := p > 0 && strings.Contains(string(e.src[list[p-1].end:list[p].start]), "#")
+	whole := true
+	for i := p; i <= q; i++ {
+		whole = whole && e.alone(list[i], commented)
+	}
+	switch {
+	case whole:
+		e.delete(yamldoc.LineStart(e.src, list[p].start), e.nextLine(list[q].end))
+	case p > 0 && (q+1 == len(list) || !e.ownLine(list[p].start)):
+		e.delete(list[p-1].end, list[q].end)
+	default:
+		e.delete(list[p].start, e.firstText(e.nextLine(list[q].end), list[q+1].start))
 	}
 }

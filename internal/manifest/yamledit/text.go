@@ -20,8 +20,7 @@ import (
 // itself resolves: base 60, octal, and the forms with underscores.
 var notText = regexp.MustCompile(`^(?:[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?` +
 	`|[-+]?0[bxo]?[0-9a-fA-F_]+` +
-	`|[-+]?[0-9_]*\.?[0-9_]*(?:[eE][-+]?[0-9]+)?` +
-	`|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	`|[-+]?[0-9_]*\.?[0-9_]*(?:[eE][-+]?[0-9]+)?)$`)
 
 // plainSafe reports whether a string can be written without quotes, so that YAML 1.1 and 1.2 readers all take it as
 // this very text.
@@ -53,7 +52,7 @@ func isText(s string) bool {
 	if yamldoc.Ambiguous(s) {
 		return false
 	}
-	if c := s[0]; (c >= '0' && c <= '9' || c == '.' || c == '+' || c == '-' || c == '_') && notText.MatchString(s) {
+	if strings.IndexByte("+-._0123456789", s[0]) >= 0 && strings.ContainsAny(s, "0123456789") && notText.MatchString(s) {
 		return false
 	}
 	n := yaml.Node{Kind: yaml.ScalarNode, Value: s}
