@@ -57,6 +57,9 @@ func (p *planner) create(ctx context.Context, fresh []creation) error {
 	}
 	written := map[string]bool{}
 	for i := range fresh {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		c := &fresh[i]
 		if reason := failed[c.placed.Kustomization]; reason != "" && c.placed.Kustomization != "" {
 			p.refused(c.subject, ReasonRegistration, reason)

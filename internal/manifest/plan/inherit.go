@@ -18,6 +18,7 @@ import (
 func (k *kustomize) removeInherited(s *subject, allowed bool) error {
 	hits := k.hits(s.id, s.item.Type)
 	if len(hits) == 0 {
+		k.p.nothing(s)
 		return nil
 	}
 	return k.hide(s, hits[0], allowed)

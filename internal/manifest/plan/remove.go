@@ -41,6 +41,12 @@ func (p *planner) remove(it intent) error {
 	return p.take(s, docs[0])
 }
 
+// nothing reports a deletion of an object the folder does not hold.
+func (p *planner) nothing(s *subject) {
+	s.report.Message = "the folder does not hold the object"
+	p.done(s, Unchanged, nil)
+}
+
 // sweep removes, or counts as retained, what a complete snapshot does not hold (git-writer 7.4).
 func (p *planner) sweep() error {
 	snap := p.req.Batch.Snapshot

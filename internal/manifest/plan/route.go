@@ -165,14 +165,15 @@ func (k *kustomize) declared(pd *pending, slots map[string]render.Slot) map[stri
 			continue
 		}
 		left, routed := k.image(pd, slot, render.ParseImage(h), render.ParseImage(w))
-		if !routed {
-			continue
-		}
-		pd.live, _ = render.SetAt(pd.live, at, have).(map[string]any)
-		if left != (render.Image{}) {
-			if s, ok := k.sourceImage(pd, ptr, left); ok {
-				rest[ptr] = s
+		if left != (render.Image{}) && pd.why == "" {
+			s, ok := k.sourceImage(pd, ptr, left)
+			if !ok {
+				continue
 			}
+			rest[ptr], routed = s, true
+		}
+		if routed {
+			pd.live, _ = render.SetAt(pd.live, at, have).(map[string]any)
 		}
 	}
 	return rest

@@ -30,6 +30,8 @@ type Files interface {
 type Overlay struct {
 	tree  manifest.Tree
 	files map[string]overlaid
+	// below counts the written files under each directory.
+	below map[string]int
 	dirs  map[manifest.ID]map[string]manifest.DirEntry
 }
 
@@ -41,12 +43,10 @@ type overlaid struct {
 
 // NewOverlay returns an overlay without changes.
 func NewOverlay(t manifest.Tree) *Overlay {
-	return &Overlay{tree: t, files: map[string]overlaid{}, dirs: map[manifest.ID]map[string]manifest.DirEntry{}}
-}
-
-// Clone returns an independent overlay with the same changes.
-func (o *Overlay) Clone() *Overlay {
-	return &Overlay{tree: o.tree, files: maps.Clone(o.files), dirs: o.dirs}
+	return &Overlay{
+		tree: t, files: map[string]overlaid{}, below: map[string]int{},
+		dirs: map[manifest.ID]map[string]manifest.DirEntry{},
+	}
 }
 
 // Set writes a file. Content equal to the tree's own takes the change back.
@@ -57,32 +57,53 @@ func (o *Overlay) Set(name string, content []byte) error {
 	}
 	id := manifest.BlobID(content)
 	if err == nil && e.ID == id && regular(e.Mode) {
-		delete(o.files, name)
+		o.put(name, nil)
 		return nil
 	}
 	if content == nil {
 		content = []byte{}
 	}
-	o.files[name] = overlaid{content: content, id: id}
+	o.put(name, &overlaid{content: content, id: id})
 	return nil
 }
 
 // Remove takes a file away.
 func (o *Overlay) Remove(name string) error {
 	if _, err := o.entry(name); errors.Is(err, fs.ErrNotExist) {
-		delete(o.files, name)
+		o.put(name, nil)
 		return nil
 	} else if err != nil {
 		return err
 	}
-	o.files[name] = overlaid{}
+	o.put(name, &overlaid{})
 	return nil
+}
+
+// put sets or forgets the change of one path and keeps the counts of the directories above it.
+func (o *Overlay) put(name string, f *overlaid) {
+	if old, ok := o.files[name]; ok && old.content != nil {
+		o.count(name, -1)
+	}
+	delete(o.files, name)
+	if f == nil {
+		return
+	}
+	o.files[name] = *f
+	if f.content != nil {
+		o.count(name, 1)
+	}
+}
+
+func (o *Overlay) count(name string, n int) {
+	for d := parent(name); d != ""; d = parent(d) {
+		o.below[d] += n
+	}
 }
 
 // Undo takes back every change whose path is in names.
 func (o *Overlay) Undo(names ...string) {
 	for _, n := range names {
-		delete(o.files, n)
+		o.put(n, nil)
 	}
 }
 
@@ -170,14 +191,7 @@ func (o *Overlay) IsDir(name string) (bool, error) {
 	return e.Mode == manifest.ModeDir, nil
 }
 
-func (o *Overlay) hasOverlaidBelow(name string) bool {
-	for p, f := range o.files {
-		if f.content != nil && strings.HasPrefix(p, name+"/") {
-			return true
-		}
-	}
-	return false
-}
+func (o *Overlay) hasOverlaidBelow(name string) bool { return o.below[name] > 0 }
 
 // entry looks a path up in the tree. Directories are indexed once, because a build asks for many names of one folder.
 func (o *Overlay) entry(name string) (manifest.DirEntry, error) {
