@@ -190,7 +190,7 @@ var _ = Describe("A WatchRule", func() {
 				g.Expect(conditions.GetReason(rule, v1alpha3.SourceNamespaceAuthorizedCondition)).To(Equal(want))
 			}).Should(Succeed())
 		}
-		delegate := func(on bool) {
+		delegate := func(ctx SpecContext, on bool) {
 			GinkgoHelper()
 			kp := &v1alpha3.KubeProvider{}
 			Expect(kube.Get(ctx, client.ObjectKey{Name: "default"}, kp)).To(Succeed())
@@ -198,8 +198,8 @@ var _ = Describe("A WatchRule", func() {
 			Expect(kube.Update(ctx, kp)).To(Succeed())
 		}
 		authorized(v1alpha3.SourceNamespaceNotAllowedReason)
-		delegate(true)
-		DeferCleanup(func(ctx SpecContext) { delegate(false) })
+		delegate(ctx, true)
+		DeferCleanup(func(ctx SpecContext) { delegate(ctx, false) })
 		authorized(v1alpha3.SourceNamespaceAllowedReason)
 	})
 })
@@ -209,21 +209,21 @@ var _ = Describe("A provider", func() {
 		m := newMirror(ctx, mirrorOptions{})
 		m.apply(ctx, "kept", data(0))
 		m.settled(ctx)
-		admit := func(to *v1alpha3.NamespaceMatcher) {
+		admit := func(ctx SpecContext, to *v1alpha3.NamespaceMatcher) {
 			GinkgoHelper()
 			kp := &v1alpha3.KubeProvider{}
 			Expect(kube.Get(ctx, client.ObjectKey{Name: "default"}, kp)).To(Succeed())
 			kp.Spec.AccessFrom = to
 			Expect(kube.Update(ctx, kp)).To(Succeed())
 		}
-		admit(nil)
+		admit(ctx, nil)
 		everybody := &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{}}
-		DeferCleanup(func(ctx SpecContext) { admit(everybody) })
+		DeferCleanup(func(ctx SpecContext) { admit(ctx, everybody) })
 		m.condition(ctx, v1alpha3.ValidatedCondition, func(g Gomega, c *metav1.Condition) {
 			g.Expect(c.Reason).To(Equal(v1alpha3.NamespaceNotAuthorizedReason))
 		})
 		Expect(m.files(Default)).To(HaveKey(m.file("kept")))
-		admit(everybody)
+		admit(ctx, everybody)
 		m.waitReady(ctx)
 	})
 

@@ -58,6 +58,13 @@ func newMirror(ctx context.Context, o mirrorOptions) *mirror {
 	}
 	m.repo = must(git.CreateRepo(name, o.repo))
 	Expect(kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	m.target = &v1alpha3.GitTarget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "live"},
+		Spec: v1alpha3.GitTargetSpec{
+			GitProviderRef: meta.NamespacedObjectReference{Name: "infra"}, Branch: "main", Path: m.folder,
+			Commit: &v1alpha3.GitTargetCommit{Window: &v1alpha3.CommitWindow{IdleTimeout: &metav1.Duration{Duration: 250 * time.Millisecond}}},
+		},
+	}
 	if o.before != nil {
 		o.before(m)
 	}
@@ -67,13 +74,6 @@ func newMirror(ctx context.Context, o mirrorOptions) *mirror {
 	}
 	if o.provider != nil {
 		o.provider(provider)
-	}
-	m.target = &v1alpha3.GitTarget{
-		ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: "live"},
-		Spec: v1alpha3.GitTargetSpec{
-			GitProviderRef: meta.NamespacedObjectReference{Name: "infra"}, Branch: "main", Path: m.folder,
-			Commit: &v1alpha3.GitTargetCommit{Window: &v1alpha3.CommitWindow{IdleTimeout: &metav1.Duration{Duration: 250 * time.Millisecond}}},
-		},
 	}
 	if o.adjust != nil {
 		o.adjust(m.target)
