@@ -17,8 +17,9 @@ type intake struct {
 	// paused is the latch of an outage: set when the budget is crossed, released when a publication lands or nothing
 	// is owed.
 	paused bool
-	// refused: somebody was turned away and waits for ObservedIntake.
-	refused bool
+	// refused: somebody was turned away and waits for ObservedIntake. large: with an item that only a healthy branch
+	// takes.
+	refused, large bool
 }
 
 // verdict answers for a new item of size bytes, apart from whose it is.
@@ -50,7 +51,8 @@ func (k *intake) refuse(t *target, v change.Verdict, kind string) {
 	if v == change.Accepted || v == change.UnknownTarget || v == change.Stopped {
 		return
 	}
-	k.refused = true
+	k.refused = k.refused || v != change.TooLarge
+	k.large = k.large || v == change.TooLarge
 	k.m.observe(t, Observation{What: ObservedRefusal, Reason: kind, Text: string(v)})
 }
 
@@ -59,6 +61,9 @@ func (k *intake) reopen() {
 	if k.paused && (!k.outage() || k.m.bytes() == 0) {
 		k.paused = false
 		k.m.touched(nil)
+	}
+	if k.large && !k.outage() {
+		k.large, k.refused = false, true
 	}
 	if k.refused && !k.paused && k.m.ledger.waiting+len(k.m.saves.waiting) < k.m.cfg.QueueSlots {
 		k.refused = false

@@ -249,7 +249,7 @@ func (m *Machine) skipped(p *pending, objects []change.ObjectID) {
 	for i := range p.work.Changes {
 		c := &p.work.Changes[i]
 		if cl := p.t.cells.byID[c.Cell]; cl != nil && slices.Contains(objects, c.Object) {
-			m.cursors.Block(&cl.Line)
+			m.cursors.Refuse(&cl.Line, p.receipts)
 		}
 	}
 }

@@ -30,7 +30,10 @@ type entry[T comparable] struct {
 	version  string
 	r        *Receipt[T]
 	snapshot bool
+	refused  bool
 }
+
+func (e *entry[T]) lost() bool { return e.refused || e.r.lost }
 
 // Line is one stream: its accepted items in order, as far as they still matter.
 type Line[T comparable] struct {
@@ -61,13 +64,13 @@ func (l *Line[T]) Track(version string, r *Receipt[T], snapshot bool) {
 func (l *Line[T]) advance() string {
 	settled, covered := 0, -1
 	for settled < len(l.entries) && l.entries[settled].r.settled() {
-		if e := l.entries[settled]; e.snapshot && !e.r.lost {
+		if e := &l.entries[settled]; e.snapshot && !e.lost() {
 			covered = settled
 		}
 		settled++
 	}
 	version, n := "", 0
-	for n < settled && (!l.entries[n].r.lost || n < covered) {
+	for n < settled && (!l.entries[n].lost() || n < covered) {
 		if l.entries[n].version != "" {
 			version = l.entries[n].version
 		}
@@ -85,13 +88,13 @@ func (l *Line[T]) compact(n int) {
 		switch {
 		case k < 0 || !e.r.settled() || !kept[k].r.settled():
 			kept = append(kept, e)
-		case e.snapshot && !e.r.lost:
+		case e.snapshot && !e.lost():
 			for k >= 0 && kept[k].r.settled() {
 				k--
 			}
 			kept = append(kept[:k+1], e)
-		case kept[k].r.lost:
-		case e.r.lost:
+		case kept[k].lost():
+		case e.lost():
 			kept = append(kept, e)
 		default:
 			e.snapshot = kept[k].snapshot
@@ -150,12 +153,15 @@ func (s *Set[T]) Supersede(rs []*Receipt[T]) {
 	}
 }
 
-// Block holds a line until its next snapshot, because one object of an accepted write was refused.
-func (s *Set[T]) Block(l *Line[T]) {
+// Refuse holds a line until its next snapshot: the item went through, one object of this stream in it did not.
+func (s *Set[T]) Refuse(l *Line[T], rs []*Receipt[T]) {
 	l.Lost = true
 	l.uncover()
-	l.Track("", &Receipt[T]{lost: true}, false)
-	s.mark(l)
+	for i := range l.entries {
+		if slices.Contains(rs, l.entries[i].r) {
+			l.entries[i].refused = true
+		}
+	}
 }
 
 func (s *Set[T]) mark(ls ...*Line[T]) {

@@ -101,15 +101,30 @@ func TestSplitReceiptNeedsEveryPart(t *testing.T) {
 	g.Expect(s.at).To(Equal("7"))
 }
 
-func TestBlockAndSupersede(t *testing.T) {
+func TestRefusedObjectHoldsItsOwnStreamOnly(t *testing.T) {
 	g := NewWithT(t)
 	var s stream
-	a := s.take("1", false)
-	s.set.Block(&s.line)
-	s.close(false, a)
-	g.Expect(s.at).To(Equal("1"), "what came before the refused object is published")
+	var other cursor.Line[string]
+	other.Owner = "other"
+	before, r := s.take("1", false), s.take("2", false)
+	other.Track("3", r, false)
+	s.set.Refuse(&s.line, []*cursor.Receipt[string]{r})
+	s.set.Close([]*cursor.Receipt[string]{before, r}, false)
+	moved := map[string]string{}
+	s.set.Flush(func(owner, v string) { moved[owner] = v })
+	g.Expect(moved).To(Equal(map[string]string{"": "1", "other": "3"}))
+	snap := s.take("5", true)
+	s.close(false, snap)
+	g.Expect(s.at).To(Equal("5"))
+}
+
+func TestSupersededItemIsCoveredByTheSnapshot(t *testing.T) {
+	g := NewWithT(t)
+	var s stream
 	held := s.take("2", false)
 	s.set.Supersede([]*cursor.Receipt[string]{held})
+	s.close(false)
+	g.Expect(s.at).To(BeEmpty())
 	snap := s.take("3", true)
 	s.close(false, snap)
 	g.Expect(s.at).To(Equal("3"))
