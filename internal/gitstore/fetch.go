@@ -39,11 +39,10 @@ func (s *Store) Fetch(ctx context.Context, want Hash) error {
 		want = s.hint
 	}
 	if !want.IsZero() {
-		hinted := want == s.hint
 		s.hint = Hash{} // whatever happens, the next time looks
 		err := s.fetch(ctx, x, want)
 		if err == nil {
-			if hinted && s.remote.Tip != want {
+			if want != s.remote.Tip && want != s.remote.Parent { // not from a look: the next push proves it
 				s.remote = Remote{Tip: want, Exists: true, HeadBranch: s.remote.HeadBranch}
 			}
 			return nil
@@ -127,7 +126,7 @@ func (s *Store) incremental(ctx context.Context, x *transport.Session, want Hash
 	if err != nil {
 		return err
 	}
-	objects, err := pack.ReadThin(data.Bytes(), func(id Hash) (plumbing.ObjectType, []byte, int, error) { return s.object(id) })
+	objects, err := pack.ReadThin(data.Bytes(), s.object)
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,9 @@ func (s *Store) refetch(ctx context.Context, x *transport.Session, want Hash) er
 }
 
 // transfer asks for a pack in the protocol the server speaks and hands it to sink.
-func (s *Store) transfer(ctx context.Context, x *transport.Session, req wire.FetchRequest, sink func(io.Reader) error) error {
+func (s *Store) transfer(
+	ctx context.Context, x *transport.Session, req wire.FetchRequest, sink func(io.Reader) error,
+) error {
 	if s.client.SSH() {
 		return s.transferSSH(ctx, x, req, sink)
 	}
@@ -223,7 +224,9 @@ func (s *Store) transfer(ctx context.Context, x *transport.Session, req wire.Fet
 	})
 }
 
-func (s *Store) transferSSH(ctx context.Context, x *transport.Session, req wire.FetchRequest, sink func(io.Reader) error) error {
+func (s *Store) transferSSH(
+	ctx context.Context, x *transport.Session, req wire.FetchRequest, sink func(io.Reader) error,
+) error {
 	return x.SSH(ctx, transport.UploadPack, func(in io.WriteCloser, out io.Reader) error {
 		// The reader goes on behind the advertisement, so that nothing it has buffered is lost.
 		br := bufio.NewReader(out)
@@ -276,8 +279,8 @@ func (s *Store) sweep() error {
 	return nil
 }
 
-// mark adds what an object reaches in the overlay to live, and what deltas of live objects need to bases: of those, only
-// the bytes are needed, not what they reach.
+// mark adds what an object reaches in the overlay to live, and what deltas of live objects need to bases: of those,
+// only the bytes are needed, not what they reach.
 func (s *Store) mark(id Hash, live, bases map[Hash]bool) error {
 	o := s.mem.objects[id]
 	if o == nil || live[id] {

@@ -26,7 +26,9 @@ var contention = []string{
 
 // judge classifies the answer to a push by its structure: who says no (the report of git itself, a hook, the transport)
 // and where the branch is now. retry asks for one more attempt at once.
-func (s *Store) judge(ctx context.Context, x *transport.Session, p *push, rep wire.Report, err error) (res PushResult, retry bool, _ error) {
+func (s *Store) judge(
+	ctx context.Context, x *transport.Session, p *push, rep wire.Report, err error,
+) (res PushResult, retry bool, _ error) {
 	res = PushResult{Outcome: Unknown, Text: x.Clean(report(rep))}
 	var e *TransportError
 	if errors.As(err, &e) {
@@ -81,7 +83,9 @@ func (s *Store) judge(ctx context.Context, x *transport.Session, p *push, rep wi
 }
 
 // proveRefusal turns a definite no of the transport (413, other 4xx) into Rejected when the branch has not moved.
-func (s *Store) proveRefusal(ctx context.Context, x *transport.Session, p *push, res PushResult, e *TransportError) (PushResult, bool, error) {
+func (s *Store) proveRefusal(
+	ctx context.Context, x *transport.Session, p *push, res PushResult, e *TransportError,
+) (PushResult, bool, error) {
 	r, err := s.look(ctx, x)
 	if err != nil {
 		return res, false, e

@@ -141,8 +141,12 @@ func (s *Store) advertSSH(ctx context.Context, x *transport.Session) (*wire.Adve
 	return a, err
 }
 
-func post(ctx context.Context, x *transport.Session, service, protocol string, body []byte, read func(io.Reader) error) error {
-	return x.Post(ctx, service, protocol, transport.Body{Len: int64(len(body)), Open: func() io.Reader { return bytes.NewReader(body) }}, read)
+// post sends a small request.
+func post(
+	ctx context.Context, x *transport.Session, service, protocol string, body []byte, read func(io.Reader) error,
+) error {
+	open := func() io.Reader { return bytes.NewReader(body) }
+	return x.Post(ctx, service, protocol, transport.Body{Len: int64(len(body)), Open: open}, read)
 }
 
 // branches are the branches that matter to this store.
@@ -168,9 +172,9 @@ func (s *Store) wanted(ref string) bool {
 
 // remote is what an upload-pack's references mean for the branch (git-writer 10.8).
 func (o Options) remote(a *wire.Advert) Remote {
-	r := Remote{Tip: a.Ref("refs/heads/" + o.Branch), HeadBranch: strings.TrimPrefix(a.Head, "refs/heads/"), Verified: true}
+	r := Remote{Tip: a.Ref("refs/heads/" + o.Branch), Empty: !a.Any, Verified: true}
+	r.HeadBranch = strings.TrimPrefix(a.Head, "refs/heads/")
 	r.Exists = !r.Tip.IsZero()
-	r.Empty = !a.Any
 	if r.Exists {
 		return r
 	}

@@ -76,7 +76,8 @@ type push struct {
 
 // preparePush collects the commits from expected (or, for a new branch, from the base) to tip.
 func (s *Store) preparePush(expected, tip Hash) (*push, error) {
-	p := &push{s: s, command: wire.Command{Old: expected, New: tip, Ref: "refs/heads/" + s.o.Branch}, inPack: map[Hash]bool{}}
+	command := wire.Command{Old: expected, New: tip, Ref: "refs/heads/" + s.o.Branch}
+	p := &push{s: s, command: command, inPack: map[Hash]bool{}}
 	if !s.ready {
 		return nil, ErrNoBase
 	}
@@ -124,7 +125,8 @@ func (p *push) send(ctx context.Context, x *transport.Session) (rep wire.Report,
 	if err != nil {
 		return rep, nil, err
 	}
-	err = x.Post(ctx, transport.ReceivePack, "", transport.Body{Len: body.Len(), Open: body.Open}, func(r io.Reader) (err error) {
+	send := transport.Body{Len: body.Len(), Open: body.Open}
+	err = x.Post(ctx, transport.ReceivePack, "", send, func(r io.Reader) (err error) {
 		rep, err = wire.ReadReport(r, p.command.Ref, wire.Has(s.proto.receive, "side-band-64k"))
 		return err
 	})

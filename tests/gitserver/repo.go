@@ -73,7 +73,8 @@ func (s *Server) CreateRepo(name string, o RepoOptions) (*Repo, error) {
 		return nil, err
 	}
 	branch := cmp.Or(o.Branch, "main")
-	if _, err := r.Git("init", "-q", "--bare", "--initial-branch="+branch, "--object-format="+cmp.Or(o.ObjectFormat, "sha1")); err != nil {
+	format := "--object-format=" + cmp.Or(o.ObjectFormat, "sha1")
+	if _, err := r.Git("init", "-q", "--bare", "--initial-branch="+branch, format); err != nil {
 		return nil, err
 	}
 	config := map[string]string{"http.receivepack": "true", "gc.auto": "0", "receive.autogc": "false",
@@ -137,7 +138,8 @@ func (r *Repo) Delete(branch, message string, paths ...string) (string, error) {
 // CommitFiles is Commit with modes and deletions; all files go through one git fast-import.
 func (r *Repo) CommitFiles(branch, message string, files map[string]*File) (string, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "commit refs/heads/%s\ncommitter Other <other@example.com> now\ndata %d\n%s\n", branch, len(message), message)
+	fmt.Fprintf(&b, "commit refs/heads/%s\ncommitter Other <other@example.com> now\n", branch)
+	fmt.Fprintf(&b, "data %d\n%s\n", len(message), message)
 	if tip := r.Tip(branch); tip != Zero {
 		fmt.Fprintf(&b, "from %s\n", tip)
 	}
@@ -149,7 +151,8 @@ func (r *Repo) CommitFiles(branch, message string, files map[string]*File) (stri
 		case f.Mode == "160000":
 			fmt.Fprintf(&b, "M 160000 %s %s\n", f.Content, quotePath(p))
 		default:
-			fmt.Fprintf(&b, "M %s inline %s\ndata %d\n%s\n", cmp.Or(f.Mode, "100644"), quotePath(p), len(f.Content), f.Content)
+			fmt.Fprintf(&b, "M %s inline %s\n", cmp.Or(f.Mode, "100644"), quotePath(p))
+			fmt.Fprintf(&b, "data %d\n%s\n", len(f.Content), f.Content)
 		}
 	}
 	b.WriteString("\ndone\n")

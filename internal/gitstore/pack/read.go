@@ -37,19 +37,23 @@ type entry struct {
 	done     bool
 }
 
-// ReadThin reads a pack whose deltas may refer to objects outside of it. outside returns such an object with the depth
-// of its own chain. Entries that came as deltas stay deltas while their chain is short.
-func ReadThin(data []byte, outside func(plumbing.Hash) (t plumbing.ObjectType, raw []byte, depth int, err error)) ([]*Object, error) {
+// Outside finds an object that a pack refers to, with the depth of its own chain of deltas.
+type Outside func(plumbing.Hash) (t plumbing.ObjectType, raw []byte, depth int, err error)
+
+// ReadThin reads a pack whose deltas may refer to objects outside of it. Entries that came as deltas stay deltas while
+// their chain is short.
+func ReadThin(data []byte, outside Outside) ([]*Object, error) {
 	if len(data) < 12+sha1.Size || string(data[:4]) != "PACK" {
 		return nil, fmt.Errorf("%w: no pack", ErrDamaged)
 	}
 	if v := binary.BigEndian.Uint32(data[4:8]); v != 2 && v != 3 {
 		return nil, fmt.Errorf("%w: version %d", ErrDamaged, v)
 	}
-	if sum := sha1.Sum(data[:len(data)-sha1.Size]); !bytes.Equal(sum[:], data[len(data)-sha1.Size:]) { //nolint:gosec // see the import
+	body, sum := data[:len(data)-sha1.Size], data[len(data)-sha1.Size:]
+	if right := sha1.Sum(body); !bytes.Equal(right[:], sum) { //nolint:gosec // see the import
 		return nil, fmt.Errorf("%w: wrong checksum", ErrDamaged)
 	}
-	r := &thin{body: data[:len(data)-sha1.Size], outside: outside, byOffset: map[int][]*entry{}, byID: map[plumbing.Hash][]*entry{}}
+	r := &thin{body: body, outside: outside, byOffset: map[int][]*entry{}, byID: map[plumbing.Hash][]*entry{}}
 	if err := r.scan(binary.BigEndian.Uint32(data[8:12])); err != nil {
 		return nil, err
 	}
@@ -61,7 +65,7 @@ func ReadThin(data []byte, outside func(plumbing.Hash) (t plumbing.ObjectType, r
 
 type thin struct {
 	body    []byte
-	outside func(plumbing.Hash) (plumbing.ObjectType, []byte, int, error)
+	outside Outside
 	inflate Inflater
 	total   int
 	list    []*entry

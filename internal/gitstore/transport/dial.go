@@ -42,7 +42,7 @@ func (s *Session) dial(ctx context.Context) (net.Conn, error) {
 func connect(ctx context.Context, d *net.Dialer, p *url.URL, addr string) (net.Conn, error) {
 	port := p.Port()
 	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[p.Scheme]
+		port = ports[p.Scheme]
 	}
 	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(p.Hostname(), port))
 	if err != nil {

@@ -75,30 +75,38 @@ func (c *Client) roundTripper(cred Credentials) http.RoundTripper {
 	return t
 }
 
+// call is one request to a service of the repository.
+type call struct {
+	method, suffix, service string
+	// protocol is the Git-Protocol header.
+	protocol string
+	body     Body
+}
+
 // Advertisement reads info/refs of a service; read gets the body.
 func (s *Session) Advertisement(ctx context.Context, service, protocol string, read func(io.Reader) error) error {
 	return s.run(ctx, func(ctx context.Context, x *traffic) error {
-		return s.exchange(ctx, x, http.MethodGet, "/info/refs?service="+service, service, protocol, Body{}, read)
+		return s.exchange(ctx, x, call{http.MethodGet, "/info/refs?service=" + service, service, protocol, Body{}}, read)
 	})
 }
 
 // Post sends one request to a service; read gets the answer's body.
 func (s *Session) Post(ctx context.Context, service, protocol string, body Body, read func(io.Reader) error) error {
 	return s.run(ctx, func(ctx context.Context, x *traffic) error {
-		return s.exchange(ctx, x, http.MethodPost, "/"+service, service, protocol, body, read)
+		return s.exchange(ctx, x, call{http.MethodPost, "/" + service, service, protocol, body}, read)
 	})
 }
 
-func (s *Session) exchange(ctx context.Context, x *traffic, method, suffix, service, protocol string, body Body, read func(io.Reader) error) error {
+func (s *Session) exchange(ctx context.Context, x *traffic, c call, read func(io.Reader) error) error {
 	for range maxRedirects + 1 {
-		resp, err := s.send(ctx, x, method, suffix, service, protocol, body)
+		resp, err := s.send(ctx, x, c)
 		if err != nil {
 			return err
 		}
 		location := resp.Header.Get("Location")
 		if resp.StatusCode/100 == 3 && location != "" {
 			_ = resp.Body.Close()
-			if err := s.redirect(resp.Request.URL, location, suffix); err != nil {
+			if err := s.redirect(resp.Request.URL, location, c.suffix); err != nil {
 				return err
 			}
 			x.whole.Store(false)
@@ -118,31 +126,31 @@ func (s *Session) exchange(ctx context.Context, x *traffic, method, suffix, serv
 	return &Error{Kind: Protocol, Text: fmt.Sprintf("more than %d redirects", maxRedirects)}
 }
 
-func (s *Session) send(ctx context.Context, x *traffic, method, suffix, service, protocol string, body Body) (*http.Response, error) {
+func (s *Session) send(ctx context.Context, x *traffic, c call) (*http.Response, error) {
 	u := s.c.base.JoinPath()
-	path, query, _ := strings.Cut(suffix, "?")
+	path, query, _ := strings.Cut(c.suffix, "?")
 	if u.RawPath != "" {
 		u.RawPath += path
 	}
 	u.Path += path
 	u.RawQuery = query
 	trace := &httptrace.ClientTrace{WroteRequest: func(i httptrace.WroteRequestInfo) { x.whole.Store(i.Err == nil) }}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), method, u.String(), nil)
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), c.method, u.String(), nil)
 	if err != nil {
 		return nil, err
 	}
-	if method == http.MethodPost {
-		open := func() (io.ReadCloser, error) { return io.NopCloser(&sentReader{r: body.Open(), n: &x.sent}), nil }
-		req.ContentLength, req.GetBody = body.Len, open
+	if c.method == http.MethodPost {
+		open := func() (io.ReadCloser, error) { return io.NopCloser(&sentReader{r: c.body.Open(), n: &x.sent}), nil }
+		req.ContentLength, req.GetBody = c.body.Len, open
 		req.Body, _ = open()
-		req.Header.Set("Content-Type", "application/x-"+service+"-request")
-		req.Header.Set("Accept", "application/x-"+service+"-result")
+		req.Header.Set("Content-Type", "application/x-"+c.service+"-request")
+		req.Header.Set("Accept", "application/x-"+c.service+"-result")
 	} else {
-		req.Header.Set("Accept", "application/x-"+service+"-advertisement")
+		req.Header.Set("Accept", "application/x-"+c.service+"-advertisement")
 	}
 	req.Header.Set("User-Agent", userAgent)
-	if protocol != "" {
-		req.Header.Set("Git-Protocol", protocol)
+	if c.protocol != "" {
+		req.Header.Set("Git-Protocol", c.protocol)
 	}
 	switch {
 	case s.cred.BearerToken != "":
@@ -168,15 +176,15 @@ func (s *Session) redirect(from *url.URL, location, suffix string) error {
 	shown := (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()
 	path, query, _ := strings.Cut(suffix, "?")
 	if !strings.HasSuffix(to.Path, path) || query != "" && to.RawQuery != query {
-		return &Error{Kind: Auth, Text: "the server redirects to " + shown + ", which is no Git service: the credentials are missing or refused, or the URL is wrong"}
+		return &Error{Kind: Auth, Text: "the server redirects to " + shown +
+			", which is no Git service: the credentials are missing or refused, or the URL is wrong"}
 	}
 	if to.Scheme != "https" && (from.Scheme == "https" || to.Scheme != "http") {
-		return &Error{Kind: Refused, Text: "the server redirects to " + shown + ", which is not encrypted; the redirect is not followed"}
+		return &Error{Kind: Refused, Text: "the server redirects to " + shown + ", which is not encrypted: not followed"}
 	}
-	sameHost := strings.EqualFold(to.Host, from.Host) ||
-		strings.EqualFold(to.Hostname(), from.Hostname()) && from.Scheme == "http" && to.Scheme == "https" && from.Port() == "" && to.Port() == ""
-	if !sameHost && !s.anonymous() {
-		return &Error{Kind: Refused, Text: "the repository has moved to " + strings.TrimSuffix(shown, path) + ": credentials are not sent to another host, change the URL"}
+	if !strings.EqualFold(to.Host, from.Host) && !s.anonymous() {
+		return &Error{Kind: Refused, Text: "the repository has moved to " + strings.TrimSuffix(shown, path) +
+			": credentials are not sent to another host, change the URL"}
 	}
 	base := *to
 	base.RawQuery, base.Fragment, base.User = "", "", nil

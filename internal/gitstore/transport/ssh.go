@@ -68,9 +68,10 @@ func (s *Session) handshake(conn net.Conn) (*ssh.Client, error) {
 	case hostKeyErr != nil:
 		return nil, &Error{Kind: HostKey, Text: hostKeyErr.Error(), Err: hostKeyErr}
 	case errors.As(err, &algorithms) && strings.Contains(err.Error(), "host key"):
-		return nil, &Error{Kind: HostKey, Text: "the server has no host key of a type that the known hosts list: offered " +
-			strings.Join(algorithms.RequestedAlgorithms, ", ") + "; known " + strings.Join(algorithms.SupportedAlgorithms, ", "), Err: err}
-	case strings.Contains(err.Error(), "unable to authenticate"), strings.Contains(err.Error(), "no supported methods remain"):
+		text := "the server has no host key of a type that the known hosts list: offered " +
+			strings.Join(algorithms.RequestedAlgorithms, ", ") + "; known " + strings.Join(algorithms.SupportedAlgorithms, ", ")
+		return nil, &Error{Kind: HostKey, Text: text, Err: err}
+	case strings.Contains(err.Error(), "unable to authenticate"):
 		return nil, &Error{Kind: Auth, Text: "the server refused the SSH key or password of user " + s.user(), Err: err}
 	}
 	return nil, err
@@ -85,7 +86,9 @@ func (s *Session) user() string {
 	return "git"
 }
 
-func (s *Session) session(client *ssh.Client, x *traffic, service string, talk func(io.WriteCloser, io.Reader) error) error {
+func (s *Session) session(
+	client *ssh.Client, x *traffic, service string, talk func(io.WriteCloser, io.Reader) error,
+) error {
 	session, err := client.NewSession()
 	if err != nil {
 		return err

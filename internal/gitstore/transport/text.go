@@ -16,7 +16,7 @@ const MaxText = 1024
 
 var (
 	urlCredentials = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^/\s@]*@`)
-	authorization  = regexp.MustCompile(`(?i)((?:authorization|proxy-authorization|private-token)\s*[:=]\s*(?:basic|bearer|token)?\s*)\S+`)
+	authorization  = regexp.MustCompile(`(?i)((?:authorization|private-token)\s*[:=]\s*(?:basic|bearer|token)?\s*)\S+`)
 	htmlNoise      = regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`)
 	spaces         = regexp.MustCompile(`[ \t]+`)
 )

@@ -51,7 +51,7 @@ func ParseURL(raw string) (Location, error) {
 		l.Scheme = "ssh"
 	case "http", "https", "ssh":
 	default:
-		return Location{}, fmt.Errorf("the scheme %q of the repository URL is not supported: use https, http or ssh", l.Scheme)
+		return Location{}, fmt.Errorf("the scheme %q of the repository URL is none of https, http and ssh", l.Scheme)
 	}
 	if _, has := u.User.Password(); has {
 		return Location{}, errors.New("the repository URL holds a password: put it into the Secret")
@@ -97,12 +97,17 @@ func parseSCP(raw string) (Location, error) {
 	if h == "" || strings.HasPrefix(h, "-") || strings.HasPrefix(user, "-") || strings.Trim(p, "/") == "" {
 		return Location{}, errors.New(help)
 	}
-	return Location{Scheme: "ssh", User: user, Host: host(h, "", "ssh"), Path: p, Relative: !strings.HasPrefix(p, "/")}, nil
+	l := Location{Scheme: "ssh", User: user, Host: host(h, "", "ssh"), Path: p}
+	l.Relative = !strings.HasPrefix(p, "/")
+	return l, nil
 }
+
+// ports are the schemes' own ports.
+var ports = map[string]string{"http": "80", "https": "443", "ssh": "22"}
 
 func host(name, port, scheme string) string {
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
-	if port == "" || port == map[string]string{"http": "80", "https": "443", "ssh": "22"}[scheme] {
+	if port == "" || port == ports[scheme] {
 		if strings.Contains(name, ":") {
 			return "[" + name + "]"
 		}
@@ -122,11 +127,7 @@ func (l Location) HostPath() string {
 	}
 	p = strings.Trim(path.Clean("/"+p), "/")
 	p = strings.TrimRight(strings.TrimSuffix(p, ".git"), "/")
-	h := l.Host
-	if l.Scheme == "ssh" && strings.HasSuffix(h, ":22") {
-		h = strings.TrimSuffix(h, ":22")
-	}
-	return h + "/" + p
+	return l.Host + "/" + p
 }
 
 // http is the address requests go to.
@@ -146,5 +147,5 @@ func (l Location) address() string {
 	if _, _, err := net.SplitHostPort(l.Host); err == nil {
 		return l.Host
 	}
-	return net.JoinHostPort(strings.Trim(l.Host, "[]"), map[string]string{"http": "80", "https": "443", "ssh": "22"}[l.Scheme])
+	return net.JoinHostPort(strings.Trim(l.Host, "[]"), ports[l.Scheme])
 }
