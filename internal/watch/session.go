@@ -297,20 +297,23 @@ func (s *stream) await(outcome <-chan change.Outcome) {
 	case <-s.done:
 		return
 	}
-	if o == change.Discarded {
-		s.snapshotAgain(ReasonResumeReplay)
-		return
-	}
+	pause := intakeRecheck
 	s.control.mu.Lock()
-	s.control.settled = true
+	if o == change.Discarded {
+		// The branch wants another one, but the cause may last: ask at a growing distance.
+		pause = min(backoffMin<<min(s.control.discarded, 4), backoffMax)
+		s.control.discarded++
+	} else {
+		s.control.settled, s.control.discarded = true, 0
+	}
 	s.control.mu.Unlock()
-	if o == change.FailedOutcome {
-		// The worker has its own retries; this is the net under them.
-		again := s.clock.AfterFunc(intakeRecheck, func() { s.snapshotAgain(ReasonResumeReplay) })
-		go func() {
-			<-s.done
-			again.Stop()
-		}()
+	if o == change.Discarded || o == change.FailedOutcome {
+		t.Reset(pause)
+		select {
+		case <-t.C():
+			s.snapshotAgain(ReasonResumeReplay)
+		case <-s.done:
+		}
 	}
 }
 

@@ -90,8 +90,10 @@ type control struct {
 	again string
 	// settled: some snapshot of this collection was settled.
 	settled bool
-	named   bool
-	kick    chan struct{}
+	// discarded counts snapshots in a row that the branch threw away.
+	discarded int
+	named     bool
+	kick      chan struct{}
 }
 
 // errAgain is the cause of a session that ends because a fresh snapshot is wanted.
