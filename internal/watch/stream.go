@@ -209,7 +209,7 @@ func (s *stream) session(ctx context.Context) error {
 		c.mu.Unlock()
 	}()
 	var err error
-	if s.replayed {
+	if s.replayed && len(s.mark) > 0 {
 		err = s.resume(ctx)
 	} else {
 		err = s.replay(ctx)
