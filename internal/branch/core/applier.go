@@ -63,7 +63,7 @@ func (k *appliers) ask() {
 // are always used, and after SnapshotHold the next one is.
 func (k *appliers) stale(p *pending) bool {
 	t, rs := p.t, p.resync
-	if t.cfg.Applier == "" || rs.initial {
+	if t.cfg.Applier == "" || rs.initial || rs.forced {
 		return false
 	}
 	epoch, ahead := k.set.State(t.cfg.Applier)
@@ -74,7 +74,7 @@ func (k *appliers) stale(p *pending) bool {
 		return false
 	}
 	if !t.staleSince.IsZero() && due(t.staleSince.Add(k.m.cfg.SnapshotHold), k.m.now) {
-		t.staleSince, t.stale = noTime, nil
+		t.staleSince, t.stale, rs.forced = noTime, nil, true
 		k.m.observe(t, Observation{What: ObservedSnapshot, Reason: "used"})
 		return false
 	}

@@ -38,6 +38,8 @@ type resync struct {
 	initial bool
 	// foreign: a fetch since its acceptance found a commit of others.
 	foreign bool
+	// forced: it is used although it is stale, because snapshots waited too long for an applier.
+	forced bool
 }
 
 // keeps reports whether a write stays pending although it needs no commit: a save waits for the remote's word.

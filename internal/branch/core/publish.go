@@ -66,7 +66,7 @@ func (p *publisher) ready(dial bool) bool {
 	if !dial || l.built == 0 || p.unresolved != nil || !p.m.remote.trusted || (!p.rejects.isolating && !l.whole()) {
 		return false
 	}
-	if p.cycle.start.IsZero() && !p.urgent() && p.cooldown.After(p.m.now) {
+	if p.cycle.start.IsZero() && !p.urgent() && !p.rejects.isolating && p.cooldown.After(p.m.now) {
 		return false
 	}
 	if p.mark == 0 {

@@ -1,0 +1,201 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+func (b *bed) rejected(text string) core.Push {
+	b.t.Helper()
+	return b.pushed(core.Pushed{Outcome: core.PushRejected, Text: text})
+}
+
+// three windows of three authors on three targets, committed and on their way.
+func (b *bed) three() []change.TargetKey {
+	b.t.Helper()
+	ks := []change.TargetKey{b.target("one"), b.target("two"), b.target("three")}
+	b.warm(ks[0])
+	for i, a := range []change.Author{alice, bob, alice} {
+		b.edit(ks[i], a, "x", "1")
+	}
+	b.save(ks[1], "s", func(s *core.Save) { s.Username = "bob" })
+	b.wait(5 * time.Second)
+	for range 3 {
+		b.committed()
+	}
+	return ks
+}
+
+func TestDecision58_RejectedWriteIsToldApartAndSetAside(t *testing.T) {
+	b := newBed(t)
+	ks := b.three()
+	b.rejected("pre-receive hook declined: bob may not")
+	b.Expect(b.accepted().Count).To(Equal(1), "oldest first, alone")
+	b.rejected("pre-receive hook declined: bob may not")
+	w, _ := b.committed()
+	b.Expect(w.Work.Target).To(Equal(ks[2]))
+	b.Expect(w.Onto).To(Equal(b.remote.Tip), "planned again without it")
+	b.accepted()
+	b.idle()
+	b.Expect(b.ts(ks[1]).PushRejected).To(And(
+		HaveField("Reason", core.ReasonPushRejected), HaveField("Text", "pre-receive hook declined: bob may not")))
+	b.Expect(b.ts(ks[0]).PushRejected).To(BeNil())
+	b.Expect(b.status()).To(And(HaveField("SetAside", 1), HaveField("Retained", 0), HaveField("Failing", BeNil())), "other work goes on")
+	b.Expect(b.observed(core.ObservedSetAside)).To(HaveLen(1))
+	b.wait(time.Hour)
+	b.idle()
+}
+
+func TestDecision58_SaveOfASetAsideWriteFailsAndItsMessageIsNotUsedAgain(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "1")
+	b.save(k, "s")
+	b.wait(2 * time.Second)
+	b.committed()
+	b.rejected("message must name a ticket")
+	b.Expect(b.final("s")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", "message must name a ticket")))
+	b.configure(k, func(c *core.TargetConfig) { c.Revision, c.Frozen = "2", "another template" })
+	w, _ := b.committed()
+	b.Expect(w.Decision).To(BeNil(), "planned again")
+	b.Expect(w.Work).To(And(HaveField("Source", core.MessageLive), HaveField("Message", ""), HaveField("Save", ""), HaveField("Frozen", "another template")))
+	b.accepted()
+	b.Expect(b.ts(k).PushRejected).To(BeNil())
+}
+
+func TestDecision58_SetAsideIsTriedAgainOn(t *testing.T) {
+	for name, act := range map[string]func(*bed, []change.TargetKey){
+		"a change of configuration": func(b *bed, ks []change.TargetKey) {
+			b.configure(ks[1], func(c *core.TargetConfig) { c.Revision = "2" })
+		},
+		"requestedAt": func(b *bed, ks []change.TargetKey) { b.do(core.Recheck{Target: ks[1], Token: "now"}) },
+		"a moved tip": func(b *bed, ks []change.TargetKey) {
+			b.remote.Tip = b.id()
+			b.do(core.Hint{Source: core.HintPush, Tip: b.remote.Tip})
+			b.looked()
+			b.fetched()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			ks := b.three()
+			b.rejected("no")
+			b.accepted()
+			b.rejected("no")
+			b.committed()
+			b.accepted()
+			b.wait(10 * time.Second)
+			b.clear()
+			act(b, ks)
+			w := outstanding[core.Write](b)
+			b.Expect(w.Work.Target).To(Equal(ks[1]))
+			b.run()
+			b.Expect(b.status()).To(And(HaveField("SetAside", 0), HaveField("Retained", 0)))
+			b.Expect(b.ts(ks[1]).PushRejected).To(BeNil())
+		})
+	}
+}
+
+func TestDecision58_AllRefusedIsStalledAndTriedEveryFiveMinutes(t *testing.T) {
+	b := newBed(t)
+	b.three()
+	b.rejected("protected branch")
+	for range 2 {
+		b.rejected("protected branch")
+		b.committed()
+	}
+	b.rejected("protected branch")
+	b.idle()
+	f := b.status().Failing
+	b.Expect(f).To(And(HaveField("Reason", core.ReasonPushRejected), HaveField("Text", "protected branch"), HaveField("Next", b.now.Add(5*time.Minute))))
+	b.clear()
+	b.wait(5*time.Minute - time.Second)
+	b.Expect(requests(b)).To(BeEmpty(), "no retry storm")
+	b.wait(time.Second)
+	b.run()
+	b.Expect(b.status()).To(And(HaveField("SetAside", 0), HaveField("Failing", BeNil())))
+	b.Expect(all[core.Push](b)).To(HaveLen(1))
+	b.Expect(all[core.Push](b)[0].Count).To(Equal(3))
+}
+
+func TestProtectedBranchWithManyWritesCostsFewPushes(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a", func(c *core.TargetConfig) { c.IdleTimeout = 0 })
+	b.warm(k)
+	b.edit(k, alice, "first", "1")
+	for i := range 99 {
+		b.edit(k, alice, map[bool]string{true: "good", false: "bad"}[i == 60], "1")
+	}
+	holds := map[core.Commit]string{}
+	round := func() (pushes int) {
+		for b.op != nil {
+			switch e := b.op.(type) {
+			case core.Write:
+				_, id := b.committed()
+				holds[id] = e.Work.Changes[0].Object.Name
+			case core.Push:
+				pushes++
+				if e.Count == 1 && holds[e.Tip] == "good" {
+					b.accepted()
+				} else {
+					b.rejected("protected branch")
+				}
+			}
+		}
+		return pushes
+	}
+	b.Expect(round()).To(BeNumerically("<=", 12))
+	b.Expect(b.status()).To(And(HaveField("SetAside", 100), HaveField("Retained", 0)))
+	most := 0
+	for n := 0; b.status().SetAside == 100; n++ { // each round tries others, so that a write that would pass does
+		b.Expect(n).To(BeNumerically("<", 10))
+		b.wait(5 * time.Minute)
+		most = max(most, round())
+	}
+	b.Expect(most).To(BeNumerically("<=", 51))
+}
+
+func TestNewerContentIsNeverOvertakenByASetAsideWrite(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, bob, "x", "old")
+	b.edit(k, bob, "y", "old")
+	b.wait(5 * time.Second)
+	b.committed()
+	b.rejected("bob may not")
+	b.wait(10 * time.Second)
+	b.edit(k, alice, "x", "new")
+	b.wait(5 * time.Second)
+	b.committed()
+	b.accepted()
+	b.clear()
+	b.do(core.Recheck{Target: k, Token: "now"})
+	w := outstanding[core.Write](b)
+	b.Expect(names(w)).To(Equal([]string{"y=old"}))
+	b.Expect(w.Work.Author).To(Equal(bob))
+}
+
+func TestRejectedSnapshotIsAskedForAgain(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	ticket := b.snap(k, cm, item(cm, "x", "1", 1))
+	b.fetched()
+	b.committed()
+	b.rejected("secret scanning")
+	b.Expect(all[core.Settle](b)).To(ConsistOf(And(
+		HaveField("Ticket", ticket), HaveField("Outcome", change.FailedOutcome), HaveField("Text", "secret scanning"), HaveField("Kept", false))))
+	b.Expect(b.ts(k).PushRejected).NotTo(BeNil())
+	b.clear()
+	b.wait(5 * time.Minute)
+	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
+}

@@ -1,0 +1,351 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package core_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core"
+	"github.com/configbutler/gitops-reverser/internal/change"
+)
+
+func (b *bed) configure(k change.TargetKey, f func(*core.TargetConfig)) {
+	b.t.Helper()
+	c := config()
+	f(&c)
+	b.do(core.TargetSet{Target: k, Config: c})
+}
+
+func TestScenario62_ReplayOfASnapshotCarriesItsDecisionAndNoItems(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.snap(k, cm, item(cm, "x", "1", 1))
+	b.fetched()
+	first, _ := b.committed()
+	b.Expect(first.Work.Snapshot.Items).To(HaveLen(1))
+	b.moved()
+	b.fetched()
+	replay, _ := b.committed()
+	b.Expect(replay.Decision).To(Equal("decision 1"), "membership is used once: a document added meanwhile survives")
+	b.Expect(replay.Work.Snapshot.Items).To(BeEmpty())
+	b.Expect(replay.Work.Snapshot.Cell).To(Equal(cm))
+}
+
+func TestScenario63_PruneTightenedBeforeTheRetry(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "")
+	b.wait(5 * time.Second)
+	w, old := b.committed()
+	b.Expect(w.Prune).To(Equal(core.PruneAlways))
+	b.pushed(core.Pushed{Outcome: core.PushFailed, Text: "connection refused"})
+	b.configure(k, func(c *core.TargetConfig) { c.Prune = core.PruneNever })
+	again := outstanding[core.Write](b)
+	b.Expect(again.Prune).To(Equal(core.PruneNever))
+	b.Expect(again.Decision).To(Equal("decision 2"))
+	b.Expect(again.Onto).To(Equal(b.remote.Tip), "the local commit with the delete is given up")
+	b.nothing()
+	b.wait(time.Minute)
+	for _, p := range all[core.Push](b)[1:] {
+		b.Expect(p.Tip).NotTo(Equal(old))
+	}
+}
+
+func TestPruneNeverWidensAnOldDecision(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a", func(c *core.TargetConfig) { c.Prune = core.PruneOnEvent })
+	b.warm(k)
+	b.clear()
+	b.commitOne(k, "x", "1")
+	b.configure(k, func(c *core.TargetConfig) { c.Prune = core.PruneAlways })
+	b.Expect(all[core.Request](b)).To(HaveLen(2), "Always lists the cells again")
+	b.moved()
+	b.fetched()
+	b.Expect(outstanding[core.Write](b).Prune).To(Equal(core.PruneOnEvent))
+}
+
+func TestUnknownPruneModeRetainsEverything(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(core.Tightest("Sometimes", core.PruneAlways)).To(Equal(core.PruneMode("Sometimes")))
+	g.Expect(core.Tightest(core.PruneAlways, "")).To(Equal(core.PruneMode("")))
+	g.Expect(core.Tightest(core.PruneOnEvent, core.PruneNever)).To(Equal(core.PruneNever))
+}
+
+func TestScenario64_SnapshotOfASuspendedTargetIsPreviewed(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a", func(c *core.TargetConfig) { c.Suspended = true })
+	ticket := b.snap(k, cm, item(cm, "x", "1", 1))
+	b.fetched()
+	w := outstanding[core.Write](b)
+	b.Expect(w.Dry).To(BeTrue())
+	b.answer(core.Written{Outcome: core.WriteNothing, Counts: core.Counts{Created: 3, Deleted: 1}, Report: "names"})
+	b.Expect(all[core.Settle](b)).To(ConsistOf(core.Settle{Ticket: ticket, Outcome: change.Settled}))
+	b.idle()
+	s := b.ts(k)
+	b.Expect(s.Preview).To(ConsistOf(And(
+		HaveField("Cell", cm), HaveField("Counts", core.Counts{Created: 3, Deleted: 1}), HaveField("Report", "names"))))
+	b.Expect(s.Retention).To(BeEmpty())
+	b.Expect(b.status().Retained).To(BeZero())
+	b.Expect(all[core.Advance](b)).To(BeEmpty(), "nothing of it is in Git")
+	b.clear()
+	b.edit(k, alice, "x", "2")
+	b.Expect(drops(b)).To(Equal(map[string]int{"suspended": 1}))
+	b.wait(time.Hour)
+	b.Expect(all[core.Write](b)).To(BeEmpty())
+	b.clear()
+	b.configure(k, func(*core.TargetConfig) {})
+	b.Expect(all[core.Request](b)).To(HaveLen(2), "resume starts a fresh snapshot of every collection")
+	b.Expect(b.ts(k).Preview).To(BeEmpty())
+}
+
+func TestSuspendIsAValveNotAnUndo(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.commitOne(k, "x", "1") // decided: pushed
+	b.edit(k, alice, "y", "1")
+	b.save(k, "attached", func(s *core.Save) { s.MaxDuration = 3 * time.Second })
+	b.save(k, "waiting", func(s *core.Save) { s.AttachTimeout = time.Minute })
+	b.configure(k, func(c *core.TargetConfig) { c.Suspended = true })
+	b.Expect(b.final("waiting")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("suspended"))))
+	b.accepted()
+	b.wait(5 * time.Second)
+	b.idle()
+	b.Expect(b.final("attached")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("suspended"))))
+	b.Expect(drops(b)).To(Equal(map[string]int{"suspended": 1}))
+	b.Expect(b.save(k, "new")[0].State).To(Equal(core.SaveFailed))
+	b.Expect(b.ts(k).Suspended).To(BeTrue())
+}
+
+func TestDecision61_SuspendedProviderMakesNoRequestAndCounts(t *testing.T) {
+	b := newBed(t)
+	k, other := b.target("a"), b.target("b")
+	b.warm(k)
+	b.configure(k, func(c *core.TargetConfig) { c.ProviderSuspended = true })
+	b.edit(other, alice, "x", "1")
+	b.edit(k, alice, "x", "1")
+	b.do(core.Hint{Source: core.HintPush})
+	b.wait(time.Hour)
+	b.idle()
+	b.Expect(b.status().ProviderSuspended).To(BeTrue())
+	b.Expect([]int{b.ts(k).Waiting, b.ts(other).Waiting}).To(Equal([]int{1, 1}))
+	b.configure(k, func(*core.TargetConfig) {})
+	b.run()
+	b.Expect(b.status().Retained).To(BeZero())
+}
+
+func TestDecision62_RefusedFolderIsRecheckedByOneLook(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.snap(k, cm)
+	b.fetched()
+	b.refused("foreign-file: foo.tgz")
+	b.Expect(b.ts(k).Refusal).To(And(HaveField("Text", "foreign-file: foo.tgz"), HaveField("FromRead", false)))
+	b.Expect(all[core.Settle](b)).To(ConsistOf(HaveField("Outcome", change.RefusedOutcome)))
+	b.clear()
+	for range 6 {
+		b.wait(10 * time.Second)
+		b.looked()
+	}
+	b.Expect(requests(b)).To(HaveLen(6))
+	b.Expect(all[core.Request](b)).To(BeEmpty(), "no snapshot while nothing changed")
+	b.remote.Tip = b.id()
+	b.wait(10 * time.Second)
+	b.looked()
+	b.fetched()
+	b.refused("foreign-file: foo.tgz")
+	b.Expect(all[core.Request](b)).To(BeEmpty(), "still refused")
+	b.remote.Tip = b.id()
+	b.wait(10 * time.Second)
+	b.looked()
+	b.fetched()
+	b.answer(core.Written{Outcome: core.WriteNothing})
+	b.Expect(all[core.Request](b)).To(HaveLen(2), "the folder became clean")
+	b.Expect(b.ts(k).Refusal).NotTo(BeNil(), "an accepted snapshot clears it")
+	b.wait(time.Second)
+	b.snap(k, cm)
+	b.looked()
+	b.nothing()
+	b.Expect(b.ts(k).Refusal).To(BeNil())
+	b.wait(time.Hour)
+	b.idle()
+}
+
+func TestScenario19_LiveWriteNeverClearsARefusal(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "cannot be written")
+	b.wait(5 * time.Second)
+	b.refused("unplaceable-edit")
+	b.commitOne(k, "y", "1")
+	b.accepted()
+	b.Expect(b.ts(k).Refusal).NotTo(BeNil())
+	b.Expect(all[core.Request](b)).To(BeEmpty())
+	b.wait(4 * time.Second)
+	b.edit(k, alice, "x", "can")
+	b.wait(5 * time.Second)
+	b.committed()
+	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestHealed}),
+		"the refused object changed: a snapshot may clear it")
+}
+
+func TestScenario20_ForeignPushBreaksTheFolderWithoutAWrite(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.wait(time.Minute)
+	b.remote.Tip = b.id()
+	b.do(core.Hint{Source: core.HintPush, Tip: b.remote.Tip})
+	b.looked()
+	b.fetched()
+	b.refused("impure-managed-file")
+	b.Expect(b.ts(k).Refusal).To(HaveField("FromRead", true))
+	b.remote.Tip = b.id()
+	b.wait(10 * time.Second)
+	b.looked()
+	b.fetched()
+	b.answer(core.Written{Outcome: core.WriteNothing})
+	b.Expect(b.ts(k).Refusal).To(BeNil(), "a clean read clears what a read found")
+}
+
+func TestChangedRevisionAsksForWhatWasLost(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "1")
+	b.wait(5 * time.Second)
+	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "wrong passphrase"}})
+	b.configure(k, func(c *core.TargetConfig) { c.Revision = "new passphrase" })
+	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestConfigured}))
+}
+
+func TestChangedRevisionEndsTheBackoff(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.commitOne(k, "x", "1")
+	b.pushed(core.Pushed{Outcome: core.PushFailed, Reason: core.ReasonAuthenticationFailed, Text: "401"})
+	b.Expect(b.status().Failing.Reason.Stalled()).To(BeTrue())
+	b.configure(k, func(c *core.TargetConfig) { c.Revision = "rotated" })
+	b.accepted()
+	b.Expect(b.status().Failing).To(BeNil())
+}
+
+func TestFailingSnapshotsAreAskedForOnALadder(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	var waits []time.Duration
+	for range 4 {
+		b.snap(k, cm, item(cm, "x", "1", 1))
+		if b.op == nil || b.t.Failed() {
+			t.Fatal("nothing is planned")
+		}
+		if _, ok := b.op.(core.Look); ok {
+			b.looked()
+		}
+		b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "no"}})
+		start := b.now
+		b.clear()
+		for len(all[core.Request](b)) == 0 {
+			b.now = b.m.Next()
+			b.do(core.Tick{})
+		}
+		waits = append(waits, b.now.Sub(start)/time.Second)
+	}
+	b.Expect(waits).To(Equal([]time.Duration{10, 20, 40, 80}))
+}
+
+func TestSnapshotOfANarrowedRuleIsDiscarded(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	ticket := b.snap(k, cm)
+	b.do(core.CellsDeclared{Target: k, Epoch: 2, Cells: []change.Cell{deploy}})
+	b.fetched()
+	b.Expect(all[core.Settle](b)).To(ConsistOf(core.Settle{Ticket: ticket, Outcome: change.Discarded}))
+	b.Expect(all[core.Write](b)).To(BeEmpty())
+}
+
+func TestShutdownPublishesOnceIgnoringTheCooldown(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.commitOne(k, "x", "1")
+	b.accepted()
+	b.edit(k, alice, "y", "1")
+	b.do(core.Shutdown{Until: b.now.Add(time.Minute)})
+	b.committed()
+	b.Expect(outstanding[core.Push](b).Deadline).To(Equal(b.now.Add(time.Minute)))
+	b.Expect(b.offer(k, alice, cm, "z", "1")).To(Equal(change.Stopped))
+	b.accepted()
+	b.Expect(b.status()).To(And(HaveField("Stopped", true), HaveField("Retained", 0)))
+	b.Expect(b.m.Next()).To(BeZero())
+}
+
+func TestShutdownEndsAtItsDeadline(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	ticket := b.snap(k, cm)
+	fetch := outstanding[core.Fetch](b)
+	b.do(core.Shutdown{Until: b.now.Add(10 * time.Second)})
+	b.wait(10 * time.Second)
+	b.Expect(all[core.Abort](b)).To(ConsistOf(core.Abort{Op: fetch.Op}))
+	b.Expect(b.status().Stopped).To(BeFalse(), "the lane is not free yet")
+	b.fetchFailed(core.Failure{Reason: core.ReasonCancelled})
+	b.Expect(b.status().Stopped).To(BeTrue())
+	b.Expect(all[core.Settle](b)).To(ConsistOf(And(HaveField("Ticket", ticket), HaveField("Outcome", change.FailedOutcome))))
+}
+
+func TestShutdownOfAnIdleMachineStopsAtOnce(t *testing.T) {
+	b := newBed(t)
+	b.target("a")
+	b.do(core.Shutdown{Until: b.now.Add(time.Minute)})
+	b.Expect(b.status().Stopped).To(BeTrue())
+}
+
+func TestDecision29_AdvanceFollowsPublication(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.snap(k, cm, item(cm, "x", "1", 1))
+	b.fetched()
+	b.committed()
+	b.Expect(all[core.Advance](b)).To(BeEmpty(), "merely committed")
+	b.edit(k, alice, "x", "2") // version 2
+	b.Expect(b.offer(k, bob, deploy, "d", "1")).To(Equal(change.Accepted))
+	b.accepted()
+	b.Expect(all[core.Advance](b)).To(ConsistOf(core.Advance{Target: k, Cell: cm, RV: "1"}))
+	b.clear()
+	b.committed()
+	b.edit(k, alice, "same as before", "2") // version 4
+	b.wait(4 * time.Second)
+	b.nothing() // bob's needs no write
+	b.Expect(all[core.Advance](b)).To(BeEmpty(), "it sits on a commit that is not published")
+	b.wait(time.Second)
+	b.nothing() // neither does alice's second
+	b.accepted()
+	b.Expect(all[core.Advance](b)).To(ConsistOf(
+		core.Advance{Target: k, Cell: cm, RV: "4"}, core.Advance{Target: k, Cell: deploy, RV: "3"}))
+}
+
+func TestDecision29_RefusedWriteHoldsTheCursorUntilASnapshot(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "1")
+	b.wait(5 * time.Second)
+	b.refused("no")
+	b.commitOne(k, "y", "1")
+	b.accepted()
+	b.Expect(all[core.Advance](b)).To(BeEmpty())
+	b.wait(time.Second)
+	b.snap(k, cm, item(cm, "x", "1", 4))
+	b.looked()
+	b.nothing()
+	b.Expect(all[core.Advance](b)).To(ConsistOf(core.Advance{Target: k, Cell: cm, RV: "4"}))
+}
