@@ -13,7 +13,7 @@ const sopsConfigName = ".sops.yaml"
 
 // bootstrap adds the folder's own files to a write that changes something (git-writer 8.1). Existing files stay, except
 // the .sops.yaml this operator wrote, whose recipients follow the spec (decision 50).
-func (p *planner) bootstrap() error {
+func (p sealing) bootstrap() error {
 	wanted := p.req.Batch.Bootstrap || p.req.Decision != nil && p.req.Decision.Bootstrap
 	if len(p.work.Changed()) == 0 && !wanted {
 		return nil
@@ -37,7 +37,7 @@ func (p *planner) bootstrap() error {
 }
 
 // sopsConfig returns the .sops.yaml to write into the folder; nil when the one there stays.
-func (p *planner) sopsConfig() (string, []byte, error) {
+func (p sealing) sopsConfig() (string, []byte, error) {
 	want := p.req.Policy.SOPSConfig
 	if want == nil {
 		return "", nil, nil

@@ -14,7 +14,6 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
-	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
 
@@ -27,9 +26,12 @@ type creation struct {
 	placed placement.Placed
 }
 
+// creator writes new documents.
+type creator struct{ *planner }
+
 // create places the new objects of a batch together, against the folder as it was before the batch, and writes them
 // with their registration or not at all (git-writer 5).
-func (p *planner) create(ctx context.Context, fresh []creation) error {
+func (p creator) create(ctx context.Context, fresh []creation) error {
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -77,7 +79,7 @@ func (p *planner) create(ctx context.Context, fresh []creation) error {
 }
 
 // place fills in where each object goes.
-func (p *planner) place(fresh []creation) *placement.NewRoot {
+func (p creator) place(fresh []creation) *placement.NewRoot {
 	in := placement.Input{
 		Folder: p.folder, Policy: p.req.Policy.Placement, SerializeNamespace: p.req.Policy.SerializeNamespace,
 	}
@@ -104,7 +106,7 @@ func (p *planner) place(fresh []creation) *placement.NewRoot {
 
 // register lists the new files in their kustomizations, one edit per kustomization. The answer names those that could
 // not be edited, with the reason.
-func (p *planner) register(fresh []creation, root *placement.NewRoot) (map[string]string, error) {
+func (p creator) register(fresh []creation, root *placement.NewRoot) (map[string]string, error) {
 	entries := map[string][]string{}
 	for _, c := range fresh {
 		if c.placed.Kustomization != "" && (root == nil || c.placed.Kustomization != root.Path) {
@@ -148,7 +150,7 @@ func (p *planner) register(fresh []creation, root *placement.NewRoot) (map[strin
 }
 
 // withdraw takes registrations back whose file was not written after all, so that no build names a missing file.
-func (p *planner) withdraw(fresh []creation, written map[string]bool) error {
+func (p creator) withdraw(fresh []creation, written map[string]bool) error {
 	for _, c := range fresh {
 		k := c.placed.Kustomization
 		if k == "" || written[c.placed.Path] {
@@ -171,7 +173,7 @@ func (p *planner) withdraw(fresh []creation, written map[string]bool) error {
 }
 
 // createOne writes one new document; false means that the object was refused.
-func (p *planner) createOne(ctx context.Context, c *creation, shared bool) (bool, error) {
+func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool, error) {
 	s := c.subject
 	s.report.Path, s.report.Source = c.placed.Path, string(c.placed.Source)
 	s.report.Disposition = string(c.placed.Disposition)
@@ -185,7 +187,7 @@ func (p *planner) createOne(ctx context.Context, c *creation, shared bool) (bool
 	}
 	var sealed []byte
 	if c.sensitive {
-		if sealed, err = p.seal(ctx, s, c.placed.Path, nil); err != nil || sealed == nil {
+		if sealed, err = p.sealing().seal(ctx, s, c.placed.Path, nil); err != nil || sealed == nil {
 			return false, err
 		}
 		file = yamledit.AppendRaw(nil, sealed)
@@ -200,7 +202,7 @@ func (p *planner) createOne(ctx context.Context, c *creation, shared bool) (bool
 		}
 	}
 	if c.moved != nil {
-		if err := p.cut(s, c.moved); err != nil {
+		if err := p.remover().cut(s, c.moved); err != nil {
 			return false, err
 		}
 		s.report.Notes = append(s.report.Notes, clearTextNote(c.moved.Path))
@@ -212,53 +214,13 @@ func (p *planner) createOne(ctx context.Context, c *creation, shared bool) (bool
 	if !shared {
 		p.newPath = append(p.newPath, c.placed.Path)
 	}
-	p.kust.expect(s, c.placed.Path)
+	p.kust.prover().expect(s, c.placed.Path)
 	if c.moved != nil {
 		p.done(s, Updated, sealed)
 	} else {
 		p.done(s, Created, sealed)
 	}
 	return true, nil
-}
-
-// editKustomization changes the value of a kustomization file and leaves its text as it is otherwise.
-func (p *planner) editKustomization(name string, change func(map[string]any)) error {
-	b, err := p.file(name)
-	if err != nil {
-		return &ioError{err}
-	}
-	f := yamldoc.Split(b)
-	index := -1
-	for i, d := range f.Docs {
-		if d.Empty {
-			continue
-		}
-		if index >= 0 {
-			return fmt.Errorf("%s has more than one document", name)
-		}
-		index = i
-	}
-	if index < 0 {
-		return fmt.Errorf("%s is empty", name)
-	}
-	v, err := decodeDocument(f.Body(b, index))
-	if err != nil {
-		return err
-	}
-	m, ok := v.(map[string]any)
-	if !ok {
-		return fmt.Errorf("%s is no mapping", name)
-	}
-	m = cloneMap(m)
-	change(m)
-	res, err := yamledit.Edit(b, index, m, yamledit.Options{Options: compare.Options{Schema: yamledit.KustomizationSchema()}})
-	if err != nil {
-		return err
-	}
-	if err := p.work.Set(name, res.File); err != nil {
-		return &ioError{err}
-	}
-	return nil
 }
 
 func labelsOf(v map[string]any) map[string]string {

@@ -12,12 +12,23 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
 
+// workspace is the folder's files as a plan has left them so far.
+type workspace struct {
+	work   *render.Overlay
+	folder *inventory.Folder
+	layout *layout.Layout
+	// touched names the manifests and patches that were written; their change must show in a build that reads them.
+	touched map[string]bool
+}
+
 // file returns a file as the plan has left it; nil when there is none.
-func (p *planner) file(name string) ([]byte, error) {
-	b, _, err := p.work.File(name)
+func (w *workspace) file(name string) ([]byte, error) {
+	b, _, err := w.work.File(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -25,19 +36,19 @@ func (p *planner) file(name string) ([]byte, error) {
 }
 
 // set writes a source file, one whose change must show in a build when a build reads it.
-func (p *planner) set(name string, content []byte) error {
-	p.touched[name] = true
-	return p.work.Set(name, content)
+func (w *workspace) set(name string, content []byte) error {
+	w.touched[name] = true
+	return w.work.Set(name, content)
 }
 
 // locate returns a document's file as it is now and the document's index in it, -1 when it is gone. Indices of the
 // inventory hold until the file is edited; after that the document is found by its raw identity (git-writer 2.4).
-func (p *planner) locate(d *inventory.Document) ([]byte, int, error) {
-	b, err := p.file(d.Path)
+func (w *workspace) locate(d *inventory.Document) ([]byte, int, error) {
+	b, err := w.file(d.Path)
 	if err != nil || b == nil {
 		return nil, -1, err
 	}
-	if !p.touched[d.Path] {
+	if !w.touched[d.Path] {
 		return b, int(d.Index), nil
 	}
 	f := yamldoc.Split(b)
@@ -54,8 +65,8 @@ func (p *planner) locate(d *inventory.Document) ([]byte, int, error) {
 }
 
 // body returns the bytes of a document as it is now; nil when it is gone.
-func (p *planner) body(d *inventory.Document) ([]byte, error) {
-	b, i, err := p.locate(d)
+func (w *workspace) body(d *inventory.Document) ([]byte, error) {
+	b, i, err := w.locate(d)
 	if err != nil || i < 0 {
 		return nil, err
 	}
@@ -67,8 +78,8 @@ func (p *planner) body(d *inventory.Document) ([]byte, error) {
 }
 
 // value returns a document's content as JSON values.
-func (p *planner) value(d *inventory.Document) (any, error) {
-	b, err := p.body(d)
+func (w *workspace) value(d *inventory.Document) (any, error) {
+	b, err := w.body(d)
 	if err != nil {
 		return nil, err
 	}
@@ -91,10 +102,10 @@ func rawID(h yamldoc.Head) change.ObjectID {
 }
 
 // nearest returns the closest file of a name at or above the directory of a path, up to the repository root.
-func (p *planner) nearest(file, name string) (string, []byte, error) {
+func (w *workspace) nearest(file, name string) (string, []byte, error) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
 		full := path.Join(dir, name)
-		b, err := p.file(full)
+		b, err := w.file(full)
 		if err != nil || b != nil {
 			return full, b, err
 		}
@@ -105,8 +116,8 @@ func (p *planner) nearest(file, name string) (string, []byte, error) {
 }
 
 // inFolder joins a name to the folder of the target.
-func (p *planner) inFolder(name string) string {
-	return strings.TrimPrefix(path.Join("/", p.layout.Jail(), name), "/")
+func (w *workspace) inFolder(name string) string {
+	return strings.TrimPrefix(path.Join("/", w.layout.Jail(), name), "/")
 }
 
 func compareString(a, b string) int { return cmp.Compare(a, b) }

@@ -13,19 +13,22 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
 
-// removeInherited mirrors the deletion of an object without a document in the folder: when a build gives it, the
+// inheritance removes objects that have no document of their own.
+type inheritance struct{ *kustomize }
+
+// remove mirrors the deletion of an object without a document in the folder: when a build gives it, the
 // overlay gets a delete patch (git-writer 6.8); otherwise nothing is to do.
-func (k *kustomize) removeInherited(s *subject, allowed bool) error {
+func (k inheritance) remove(s *subject, allowed bool) error {
 	hits := k.hits(s.id, s.item.Type)
 	if len(hits) == 0 {
-		k.p.nothing(s)
+		k.p.remover().nothing(s)
 		return nil
 	}
 	return k.hide(s, hits[0], allowed)
 }
 
 // removeShared mirrors a deletion of an object whose document serves several builds: only this build loses it.
-func (k *kustomize) removeShared(s *subject, file string, allowed bool) (bool, error) {
+func (k inheritance) removeShared(s *subject, file string, allowed bool) (bool, error) {
 	if len(k.p.layout.Reaches(file)) < 2 {
 		return false, nil
 	}
@@ -36,7 +39,7 @@ func (k *kustomize) removeShared(s *subject, file string, allowed bool) (bool, e
 	return true, k.hide(s, hits[0], allowed)
 }
 
-func (k *kustomize) hide(s *subject, h hit, allowed bool) error {
+func (k inheritance) hide(s *subject, h hit, allowed bool) error {
 	s.report.Path, s.report.Sweep = h.object.Origin, s.sweep
 	if !allowed {
 		k.p.done(s, Retained, nil)
@@ -59,7 +62,7 @@ func (k *kustomize) hide(s *subject, h hit, allowed bool) error {
 	if err != nil {
 		return err
 	}
-	name, err := k.freeName(c.Dir, h.object, "delete")
+	name, err := k.patcher().freeName(c.Dir, h.object, "delete")
 	if err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func (k *kustomize) hide(s *subject, h hit, allowed bool) error {
 	if err := k.p.set(name, content); err != nil {
 		return err
 	}
-	if err := k.listPatch(c, name); err != nil {
+	if err := k.patcher().listPatch(c, name); err != nil {
 		return err
 	}
 	s.report.Path = name
@@ -84,9 +87,9 @@ func (k *kustomize) hide(s *subject, h hit, allowed bool) error {
 	return nil
 }
 
-// sweepInherited applies a snapshot to the objects that builds take from outside the folder, and to those of documents
+// sweep applies a snapshot to the objects that builds take from outside the folder, and to those of documents
 // several builds share.
-func (k *kustomize) sweepInherited(snap *change.Snapshot, keep map[change.ObjectID]bool) error {
+func (k inheritance) sweep(snap *change.Snapshot, keep map[change.ObjectID]bool) error {
 	for _, r := range k.p.layout.Roots() {
 		b := k.before[r.Dir]
 		if b == nil {
@@ -110,7 +113,7 @@ func (k *kustomize) sweepInherited(snap *change.Snapshot, keep map[change.Object
 }
 
 // sweepable reports whether a rendered object is in the scope of a snapshot and has no document of its own.
-func (k *kustomize) sweepable(snap *change.Snapshot, o *render.Object) (change.ObjectID, bool) {
+func (k inheritance) sweepable(snap *change.Snapshot, o *render.Object) (change.ObjectID, bool) {
 	id := change.ObjectID{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 	if o.Group != snap.Type.Group || o.Kind != snap.Type.Kind {
 		return id, false

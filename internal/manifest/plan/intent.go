@@ -20,9 +20,12 @@ type intent struct {
 	decided *Decided
 }
 
+// intake turns a batch into intents.
+type intake struct{ *planner }
+
 // intents collapses the batch. Windows keep the order in which objects were first seen, snapshots the order of
 // identities (git-writer 9.4).
-func (p *planner) intents() (upserts, removals []intent) {
+func (p intake) intents() (upserts, removals []intent) {
 	switch {
 	case p.req.Decision != nil:
 		return replayed(p.req.Decision)
@@ -56,7 +59,7 @@ func collapse(changes []change.Change) []intent {
 	return out
 }
 
-func (p *planner) snapshot(s *change.Snapshot) []intent {
+func (p intake) snapshot(s *change.Snapshot) []intent {
 	out := make([]intent, 0, len(s.Items))
 	for i := range s.Items {
 		if p.worthy(s.Items[i], change.Update, true) {
@@ -69,7 +72,7 @@ func (p *planner) snapshot(s *change.Snapshot) []intent {
 
 // worthy reports whether an item can be written; the others are reported and left alone, and so is their document
 // (decision 35).
-func (p *planner) worthy(it change.Item, op change.Operation, snapshot bool) bool {
+func (p intake) worthy(it change.Item, op change.Operation, snapshot bool) bool {
 	r := ObjectReport{Object: it.Object, Type: it.Type, Operation: op, Outcome: Skipped}
 	switch {
 	case it.Protected != "":

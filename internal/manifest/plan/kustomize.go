@@ -4,7 +4,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"reflect"
@@ -13,18 +12,15 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
-	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render/entry"
 )
 
 // kustomize is the part of a plan that knows what the builds of the folder give (git-writer 6).
 type kustomize struct {
-	p    *planner
-	memo *render.Memo
-	// before are the builds of the tree the plan is made on, by root directory.
-	before  map[string]*render.Build
+	*builds
 	pending []*pending
-	entries *entries
+	entries *entry.Wishes
 	// expected and gone are what the proof looks for in the builds after the edits.
 	expected []expectation
 	gone     []change.ObjectID
@@ -32,6 +28,11 @@ type kustomize struct {
 	scanned  bool
 	newRoot  string
 }
+
+func (k *kustomize) router() router           { return router{k} }
+func (k *kustomize) patcher() patcher         { return patcher{k} }
+func (k *kustomize) prover() prover           { return prover{k} }
+func (k *kustomize) inheritance() inheritance { return inheritance{k} }
 
 // pending is a rendered object whose live state differs from the build.
 type pending struct {
@@ -56,96 +57,8 @@ func newKustomize(p *planner) *kustomize {
 	if memo == nil {
 		memo = render.NewMemo()
 	}
-	file := func(dir string) string { return p.layout.Kustomization(dir).Path }
-	return &kustomize{p: p, memo: memo, before: map[string]*render.Build{}, entries: newEntries(file)}
-}
-
-// start builds every root of the folder. What cannot be built refuses the folder (git-writer 6.2); unchanged roots are
-// answered from memory.
-func (k *kustomize) start() error {
-	for _, r := range k.p.layout.Roots() {
-		b, err := k.memo.Build(r.Dir, k.p.work)
-		if err != nil {
-			i, ok := k.buildIssue(r, err)
-			if !ok {
-				return err
-			}
-			k.p.issue(i)
-			continue
-		}
-		k.before[r.Dir] = b
-	}
-	return nil
-}
-
-// buildIssue turns a build that failed into a refusal of the folder; false for an I/O error.
-func (k *kustomize) buildIssue(r *layout.Kustomization, err error) (acceptance.Issue, bool) {
-	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.folder.Rel(r.Path), err.Error())
-	var refusal *render.Refusal
-	var build *render.BuildError
-	switch {
-	case errors.As(err, &refusal):
-		i.Path, i.Message = k.p.folder.Rel(refusal.Path), refusal.Construct+": "+refusal.Detail
-	case errors.As(err, &build):
-		i.Message = "kustomize-build-failed: " + build.Err.Error()
-		i.Solvable, i.Actor = true, acceptance.RepositoryAuthor
-		i.Cure = "repair the kustomization so that kustomize build succeeds on it"
-	default:
-		return i, false
-	}
-	return i, true
-}
-
-// find returns the rendered object of an identity.
-func (k *kustomize) find(b *render.Build, id change.ObjectID, t change.Type) *render.Object {
-	if o := b.Find(id.Group, id.Kind, id.Namespace, id.Name); o != nil {
-		return o
-	}
-	if id.Namespace == "" {
-		if t.Namespaced {
-			return nil
-		}
-		// Kustomize gives a namespace to any kind it does not know, cluster-scoped ones included.
-		return b.FindAnyNamespace(id.Group, id.Kind, id.Name)
-	}
-	if id.Namespace == k.p.view.DefaultNamespace {
-		return b.Find(id.Group, id.Kind, "", id.Name)
-	}
-	return nil
-}
-
-type hit struct {
-	root   string
-	build  *render.Build
-	object *render.Object
-}
-
-// hits returns where the builds show an object, by root in order.
-func (k *kustomize) hits(id change.ObjectID, t change.Type) []hit {
-	var out []hit
-	for _, r := range k.p.layout.Roots() {
-		b := k.before[r.Dir]
-		if b == nil {
-			continue
-		}
-		if o := k.find(b, id, t); o != nil {
-			out = append(out, hit{r.Dir, b, o})
-		}
-	}
-	return out
-}
-
-// renders reports whether a build reaches the document's file.
-func (k *kustomize) renders(d *inventory.Document) bool { return len(k.p.layout.Reaches(d.Path)) > 0 }
-
-// shows reports whether a build gives the document under the identity it claims.
-func (k *kustomize) shows(d *inventory.Document, id change.ObjectID) bool {
-	for _, h := range k.hits(id, change.Type{Namespaced: id.Namespace != ""}) {
-		if h.object.Origin == d.Path {
-			return true
-		}
-	}
-	return false
+	b := &builds{p: p, memo: memo, before: map[string]*render.Build{}}
+	return &kustomize{builds: b, entries: entry.New()}
 }
 
 // edit takes on an object whose document the folder holds and a build reads.
@@ -168,10 +81,10 @@ func (k *kustomize) edit(s *subject, d *inventory.Document) error {
 
 // unseen is an object whose document exists while no build shows it.
 func (k *kustomize) unseen(s *subject, d *inventory.Document) error {
-	if dp, err := k.hiddenBy(s.id); err != nil {
+	if dp, err := k.patcher().hiddenBy(s.id); err != nil {
 		return err
 	} else if dp != nil {
-		k.p.issue(k.unowned(dp, s.id))
+		k.p.issue(k.patcher().unowned(dp, s.id))
 		return nil
 	}
 	k.p.refused(s, ReasonNotRendered, d.Path+" holds the object, but the build does not show it under this name and namespace")
@@ -187,7 +100,7 @@ func (k *kustomize) inherited(s *subject) (bool, error) {
 		return true, k.unseen(s, d)
 	}
 	if len(hits) == 0 {
-		restored, err := k.restore(s)
+		restored, err := k.patcher().restore(s)
 		if err != nil || restored == nil {
 			return len(k.p.res.Issues) > 0, err
 		}
@@ -240,9 +153,9 @@ func (k *kustomize) enqueue(pd *pending) error {
 	}
 	pd.rendered, pd.live = rendered, live
 	pd.written = append(pd.written, pd.s.retired...)
-	if reflect.DeepEqual(rendered, live) || k.p.noiseOnly(pd.s, rendered) {
+	if reflect.DeepEqual(rendered, live) || k.p.updater().noiseOnly(pd.s, rendered) {
 		if len(pd.written) > 0 {
-			return k.written(pd)
+			return k.router().written(pd)
 		}
 		k.p.done(pd.s, Unchanged, nil)
 		return nil
@@ -296,60 +209,6 @@ func alignNamespace(live, rendered map[string]any, t change.Type) {
 	}
 }
 
-// chain returns the directories of the kustomizations between a root and a file, outermost first.
-func (k *kustomize) chain(root, file string) []string {
-	for _, r := range k.p.layout.Reaches(file) {
-		if r.Root == root {
-			return r.Chain
-		}
-	}
-	return nil
-}
-
-// writable returns the innermost kustomization of a chain the plan may edit, and its position; nil when there is none.
-func (k *kustomize) writable(chain []string) (*layout.Kustomization, int) {
-	for i := len(chain) - 1; i >= 0; i-- {
-		if c := k.p.layout.Kustomization(chain[i]); c != nil && c.Writable && len(k.rootsOf(c)) == 1 {
-			return c, i
-		}
-	}
-	return nil, -1
-}
-
-// rootsOf returns the roots whose build reads a kustomization.
-func (k *kustomize) rootsOf(c *layout.Kustomization) []string {
-	var out []string
-	for _, r := range k.p.layout.Roots() {
-		for _, f := range k.p.layout.Reads(r.Dir) {
-			if f == c.Path {
-				out = append(out, r.Dir)
-				break
-			}
-		}
-	}
-	return out
-}
-
-// inputNamespace is the namespace an object has when a kustomization of the chain receives it: what the kustomizations
-// below it set, the outermost winning, else what the file says. Patches of that kustomization match against it.
-func (k *kustomize) inputNamespace(chain []string, at int, o *render.Object) (string, error) {
-	for _, dir := range chain[at+1:] {
-		if c := k.p.layout.Kustomization(dir); c != nil && c.Namespace != "" {
-			return c.Namespace, nil
-		}
-	}
-	b, err := k.p.file(o.Origin)
-	if err != nil {
-		return "", err
-	}
-	for _, h := range heads(b) {
-		if h.Group == o.Group && h.Kind == o.Kind && h.Name == o.Name {
-			return h.Namespace, nil
-		}
-	}
-	return "", nil
-}
-
 // keepRenderedMetadata takes what the build adds to the metadata of a sensitive object out of what is sealed.
 func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git any) {
 	if !k.renders(d) {
@@ -380,8 +239,6 @@ func maps1(v any) map[string]any {
 	}
 	return cloneMap(m)
 }
-
-func (k *kustomize) rel(name string) string { return k.p.folder.Rel(name) }
 
 func joinDir(dir, name string) string {
 	if dir == "" {

@@ -20,6 +20,9 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
 
+// patcher reads and writes the patch files of the folder.
+type patcher struct{ *kustomize }
+
 // patchLayer is one document of a strategic merge patch file for one object.
 type patchLayer struct {
 	path  string
@@ -30,7 +33,7 @@ type patchLayer struct {
 }
 
 // patchLayers returns the patches of the folder for an object, the one that is applied last first.
-func (k *kustomize) patchLayers(pd *pending) ([]patchLayer, error) {
+func (k patcher) patchLayers(pd *pending) ([]patchLayer, error) {
 	var out []patchLayer
 	for _, dir := range k.chain(pd.root, pd.object.Origin) {
 		c := k.p.layout.Kustomization(dir)
@@ -61,7 +64,7 @@ func (k *kustomize) patchLayers(pd *pending) ([]patchLayer, error) {
 }
 
 // newPatch starts a patch file beside a kustomization.
-func (k *kustomize) newPatch(pd *pending, c *layout.Kustomization, chain []string, at int) (patchLayer, error) {
+func (k patcher) newPatch(pd *pending, c *layout.Kustomization, chain []string, at int) (patchLayer, error) {
 	ns, err := k.inputNamespace(chain, at, pd.object)
 	if err != nil {
 		return patchLayer{}, err
@@ -80,7 +83,7 @@ func (k *kustomize) newPatch(pd *pending, c *layout.Kustomization, chain []strin
 }
 
 // freeName returns the first free path of a file about an object beside a kustomization.
-func (k *kustomize) freeName(dir string, o *render.Object, what string) (string, error) {
+func (k patcher) freeName(dir string, o *render.Object, what string) (string, error) {
 	for _, stem := range []string{
 		strings.ToLower(o.Kind) + "-" + o.Name, strings.ToLower(o.Kind) + "-" + o.Namespace + "-" + o.Name,
 	} {
@@ -97,7 +100,7 @@ func (k *kustomize) freeName(dir string, o *render.Object, what string) (string,
 }
 
 // writePatch writes one document of a patch file, or the file and its entry.
-func (k *kustomize) writePatch(pd *pending, l patchLayer, next map[string]any) error {
+func (k patcher) writePatch(pd *pending, l patchLayer, next map[string]any) error {
 	pd.written = append(pd.written, l.path)
 	if l.owner != nil {
 		b, err := yamledit.Emit(next)
@@ -135,7 +138,7 @@ func (k *kustomize) writePatch(pd *pending, l patchLayer, next map[string]any) e
 }
 
 // listPatch adds a patch file to the patches of a kustomization.
-func (k *kustomize) listPatch(c *layout.Kustomization, file string) error {
+func (k patcher) listPatch(c *layout.Kustomization, file string) error {
 	entry := relativeTo(c.Dir, file)
 	err := k.p.editKustomization(c.Path, func(v map[string]any) {
 		appendItem(v, "patches", map[string]any{"path": entry})
@@ -168,7 +171,7 @@ func ownedPatch(h yamldoc.Head) ([]byte, error) {
 }
 
 // deletePatches lists the patches that hide objects, once per plan.
-func (k *kustomize) deletePatches() ([]deletePatch, error) {
+func (k patcher) deletePatches() ([]deletePatch, error) {
 	if k.scanned {
 		return k.hidden, nil
 	}
@@ -201,7 +204,7 @@ func (k *kustomize) deletePatches() ([]deletePatch, error) {
 }
 
 // hiddenBy returns the patch that hides an object; nil when none does.
-func (k *kustomize) hiddenBy(id change.ObjectID) (*deletePatch, error) {
+func (k patcher) hiddenBy(id change.ObjectID) (*deletePatch, error) {
 	all, err := k.deletePatches()
 	if err != nil {
 		return nil, err
@@ -218,11 +221,11 @@ func (k *kustomize) hiddenBy(id change.ObjectID) (*deletePatch, error) {
 	return nil, nil
 }
 
-func (k *kustomize) givesNamespace(ns string) bool {
+func (k patcher) givesNamespace(ns string) bool {
 	return slices.ContainsFunc(k.p.layout.All(), func(c *layout.Kustomization) bool { return c.Namespace == ns })
 }
 
-func (k *kustomize) unowned(dp *deletePatch, id change.ObjectID) acceptance.Issue {
+func (k patcher) unowned(dp *deletePatch, id change.ObjectID) acceptance.Issue {
 	i := acceptance.New(acceptance.UnownedDeletePatch, k.rel(dp.path),
 		fmt.Sprintf("%s exists in the cluster and a patch this operator did not write deletes it", id))
 	i.Cure = "remove the patch and its entry, or delete the object"
@@ -231,7 +234,7 @@ func (k *kustomize) unowned(dp *deletePatch, id change.ObjectID) acceptance.Issu
 
 // restore retires the operator's own delete patch of an object that exists again and returns the build without it. Nil
 // without an issue means that no patch hides the object.
-func (k *kustomize) restore(s *subject) (*hit, error) {
+func (k patcher) restore(s *subject) (*hit, error) {
 	dp, err := k.hiddenBy(s.id)
 	if err != nil || dp == nil {
 		return nil, err
@@ -258,7 +261,7 @@ func (k *kustomize) restore(s *subject) (*hit, error) {
 	return nil, nil
 }
 
-func (k *kustomize) retire(dp *deletePatch) error {
+func (k patcher) retire(dp *deletePatch) error {
 	k.p.touched[dp.path] = true
 	if err := k.p.work.Remove(dp.path); err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
-	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 )
@@ -44,27 +43,28 @@ func Plan(ctx context.Context, r Request) (*Result, error) {
 	return p.res, nil
 }
 
-// planner is the state of one plan.
+// planner is the state of one plan. The steps of a plan are views of it: creator, remover, sealing and kustomize.
 type planner struct {
+	*workspace
 	req        Request
 	res        *Result
-	folder     *inventory.Folder
-	layout     *layout.Layout
 	view       inventory.View
 	acceptance acceptance.Input
-	// work holds the files as this plan has left them so far.
-	work *render.Overlay
-	kust *kustomize
+	kust       *kustomize
 	// clean sanitizes what Git holds, for comparisons only.
 	clean *sanitize.Sanitizer
 	// decided collects the actions that changed something.
 	decided []Decided
-	// touched tells which written paths must show in a build, for the preconditions.
-	touched map[string]bool
 	places  bool
 	newPath []string
 	prune   PruneMode
 }
+
+func (p *planner) intake() intake   { return intake{p} }
+func (p *planner) updater() updater { return updater{p} }
+func (p *planner) creator() creator { return creator{p} }
+func (p *planner) remover() remover { return remover{p} }
+func (p *planner) sealing() sealing { return sealing{p} }
 
 func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
 	clean, err := sanitize.New(sanitize.Config{})
@@ -72,11 +72,11 @@ func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
 		return nil, err
 	}
 	p := &planner{
-		req: r, folder: folder, layout: folder.Layout(), work: render.NewOverlay(r.Tree),
-		view:    inventory.View{Kinds: r.Kinds, DefaultNamespace: r.Policy.defaultNamespace()},
-		touched: map[string]bool{},
-		prune:   r.Policy.Prune,
-		clean:   clean,
+		workspace: &workspace{
+			work: render.NewOverlay(r.Tree), folder: folder, layout: folder.Layout(), touched: map[string]bool{},
+		},
+		req: r, view: inventory.View{Kinds: r.Kinds, DefaultNamespace: r.Policy.defaultNamespace()},
+		prune: r.Policy.Prune, clean: clean,
 	}
 	if r.Decision != nil {
 		p.prune = r.Policy.Prune.Tighter(r.Decision.Prune)
@@ -95,13 +95,13 @@ func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
 
 // run goes through the batch: upserts first, then removals, then the preconditions of the whole flush.
 func (p *planner) run(ctx context.Context) error {
-	upserts, removals := p.intents()
+	upserts, removals := p.intake().intents()
 	var fresh []creation
 	for _, it := range upserts {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, err := p.upsert(ctx, it)
+		c, err := p.updater().upsert(ctx, it)
 		if err != nil {
 			return err
 		}
@@ -109,19 +109,19 @@ func (p *planner) run(ctx context.Context) error {
 			fresh = append(fresh, *c)
 		}
 	}
-	if err := p.kust.route(); err != nil {
+	if err := p.kust.router().route(); err != nil {
 		return err
 	}
-	if err := p.create(ctx, fresh); err != nil {
+	if err := p.creator().create(ctx, fresh); err != nil {
 		return err
 	}
 	for _, it := range removals {
-		if err := p.remove(it); err != nil {
+		if err := p.remover().remove(it); err != nil {
 			return err
 		}
 	}
 	if r := p.req.Decision; r == nil {
-		if err := p.sweep(); err != nil {
+		if err := p.remover().sweep(); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (p *planner) finish() error {
 		p.res.Issues = acceptance.CheckWrites(p.acceptance, p.flush())
 	}
 	if len(p.res.Issues) == 0 {
-		if err := p.kust.prove(); err != nil {
+		if err := p.kust.prover().prove(); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func (p *planner) finish() error {
 		p.refuse()
 		return nil
 	}
-	if err := p.bootstrap(); err != nil {
+	if err := p.sealing().bootstrap(); err != nil {
 		return err
 	}
 	return p.emit()

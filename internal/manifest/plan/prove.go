@@ -15,6 +15,9 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
 
+// prover compares the builds before and after a plan.
+type prover struct{ *kustomize }
+
 // expectation is an object the builds must give after the edits.
 type expectation struct {
 	subject *subject
@@ -25,7 +28,7 @@ type expectation struct {
 }
 
 // expect notes a document that was written whole: the builds that govern its path must give it.
-func (k *kustomize) expect(s *subject, file string) {
+func (k prover) expect(s *subject, file string) {
 	loose := k.p.req.Policy.IsSensitive(s.item.Type)
 	roots := k.rootsFor(file)
 	for _, r := range roots {
@@ -37,7 +40,7 @@ func (k *kustomize) expect(s *subject, file string) {
 }
 
 // rootsFor returns the builds that will read a file: those that reach it, or that govern its directory.
-func (k *kustomize) rootsFor(file string) []string {
+func (k prover) rootsFor(file string) []string {
 	if k.newRoot != "" {
 		return []string{parentDir(k.newRoot)}
 	}
@@ -57,7 +60,7 @@ func (k *kustomize) rootsFor(file string) []string {
 }
 
 // expectGone notes an object the builds must not give any more.
-func (k *kustomize) expectGone(s *subject, file string) {
+func (k prover) expectGone(s *subject, file string) {
 	if len(k.p.layout.Reaches(file)) > 0 {
 		k.gone = append(k.gone, s.id)
 	}
@@ -65,7 +68,7 @@ func (k *kustomize) expectGone(s *subject, file string) {
 
 // prove builds the folder as the plan leaves it and compares (git-writer 6.9): every intended object equals live, removed
 // objects are gone, and nothing else moved. What cannot be proven refuses the flush.
-func (k *kustomize) prove() error {
+func (k prover) prove() error {
 	if len(k.p.work.Changed()) == 0 {
 		return nil
 	}
@@ -89,7 +92,7 @@ func (k *kustomize) prove() error {
 	return nil
 }
 
-func (k *kustomize) proveRoot(root string, before, after *render.Build) {
+func (k prover) proveRoot(root string, before, after *render.Build) {
 	settled := map[*render.Object]bool{}
 	for _, e := range k.expected {
 		if e.root != root {
@@ -123,7 +126,7 @@ func (k *kustomize) proveRoot(root string, before, after *render.Build) {
 }
 
 // othersStay compares every object the flush is not about.
-func (k *kustomize) othersStay(root string, before, after *render.Build, settled, gone map[*render.Object]bool) {
+func (k prover) othersStay(root string, before, after *render.Build, settled, gone map[*render.Object]bool) {
 	for _, o := range after.Objects {
 		if settled[o] {
 			continue
@@ -144,13 +147,13 @@ func (k *kustomize) othersStay(root string, before, after *render.Build, settled
 }
 
 // moved reports that an intended object stands in the build under a namespace it did not have.
-func (k *kustomize) moved(after *render.Build, o *render.Object, settled map[*render.Object]bool) bool {
+func (k prover) moved(after *render.Build, o *render.Object, settled map[*render.Object]bool) bool {
 	n := after.FindAnyNamespace(o.Group, o.Kind, o.Name)
 	return n != nil && settled[n] && n.Origin == o.Origin
 }
 
 // met reports whether a rendered object is what the cluster has; field is the first place where it is not.
-func (k *kustomize) met(e *expectation, o *render.Object) (field string, ok bool) {
+func (k prover) met(e *expectation, o *render.Object) (field string, ok bool) {
 	if e.loose {
 		return "", true
 	}
@@ -183,7 +186,7 @@ func settleForProof(live, rendered map[string]any, s *subject) {
 	alignNamespace(live, rendered, s.item.Type)
 }
 
-func (k *kustomize) refuse(root, message string) {
+func (k prover) refuse(root, message string) {
 	at := "."
 	if c := k.p.layout.Kustomization(root); c != nil {
 		at = k.rel(c.Path)

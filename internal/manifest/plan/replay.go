@@ -14,7 +14,7 @@ import (
 
 // placeAgain puts a decided new document where it was decided (git-writer 10.4). False means that the place is not
 // usable on this tree any more: the object is placed as if it were new.
-func (p *planner) placeAgain(c *creation) bool {
+func (p creator) placeAgain(c *creation) bool {
 	name := c.subject.decided.Path
 	if name == "" || !within(p.layout.Jail(), name) || p.folder.Ignore().Match(p.folder.Rel(name), false) {
 		return false

@@ -16,10 +16,13 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
 
+// router decides which source takes a value.
+type router struct{ *kustomize }
+
 // route decides for every pending object which source holds each value that differs, and edits it there: declared
 // images and replicas entries first, then patch files that speak about the field, then the document itself, or an
 // overlay's own entries and patches when the document may not be written (git-writer 6.4 to 6.7).
-func (k *kustomize) route() error {
+func (k router) route() error {
 	byBuild := map[*render.Build][]*render.Object{}
 	for _, pd := range k.pending {
 		byBuild[pd.build] = append(byBuild[pd.build], pd.object)
@@ -39,7 +42,7 @@ func (k *kustomize) route() error {
 	return k.writeEntries()
 }
 
-func (k *kustomize) routeOne(pd *pending, slots map[string]render.Slot) error {
+func (k router) routeOne(pd *pending, slots map[string]render.Slot) error {
 	src := k.source(pd)
 	images := k.declared(pd, slots)
 	if err := k.absorb(pd); err != nil {
@@ -64,7 +67,7 @@ func (k *kustomize) routeOne(pd *pending, slots map[string]render.Slot) error {
 }
 
 // written reports a routed object.
-func (k *kustomize) written(pd *pending) error {
+func (k router) written(pd *pending) error {
 	if pd.s.report.Outcome == Refused {
 		return nil
 	}
@@ -78,7 +81,7 @@ func (k *kustomize) written(pd *pending) error {
 }
 
 // source returns the value of the document the object comes from, in the folder or in a base; nil when unreadable.
-func (k *kustomize) source(pd *pending) map[string]any {
+func (k router) source(pd *pending) map[string]any {
 	if pd.doc != nil {
 		v, err := k.p.value(pd.doc)
 		if m, ok := v.(map[string]any); ok && err == nil {
@@ -94,7 +97,7 @@ func (k *kustomize) source(pd *pending) map[string]any {
 }
 
 // editSource writes the source form of the remaining difference into the folder's own document.
-func (k *kustomize) editSource(pd *pending, src map[string]any, images map[string]render.Image) error {
+func (k router) editSource(pd *pending, src map[string]any, images map[string]render.Image) error {
 	if src == nil {
 		k.p.refused(pd.s, ReasonNotEditable, pd.doc.Path+": the document cannot be read")
 		return nil
@@ -138,7 +141,7 @@ func (k *kustomize) editSource(pd *pending, src map[string]any, images map[strin
 
 // declared routes the parts of images and counts that writable entries supply. It takes them out of the difference,
 // and returns the image references whose remaining parts belong into the source, by pointer into the render.
-func (k *kustomize) declared(pd *pending, slots map[string]render.Slot) map[string]render.Image {
+func (k router) declared(pd *pending, slots map[string]render.Slot) map[string]render.Image {
 	rest := map[string]render.Image{}
 	for _, ptr := range slices.Sorted(maps.Keys(slots)) {
 		slot := slots[ptr]
@@ -154,7 +157,8 @@ func (k *kustomize) declared(pd *pending, slots map[string]render.Slot) map[stri
 		if slot.Count != nil {
 			n, ok := want.(int64)
 			if ok && k.canEdit(slot.Count) {
-				k.entries.count(*slot.Count, n, pd)
+				k.entries.Count(*slot.Count, n, pd.s.id)
+				pd.wishes(k, slot.Count.Dir)
 				pd.live, _ = render.SetAt(pd.live, at, have).(map[string]any)
 			}
 			continue
@@ -180,17 +184,19 @@ func (k *kustomize) declared(pd *pending, slots map[string]render.Slot) map[stri
 }
 
 // image asks the owning entries for the live parts. left holds the parts that belong to the source.
-func (k *kustomize) image(pd *pending, slot render.Slot, have, want render.Image) (left render.Image, routed bool) {
+func (k router) image(pd *pending, slot render.Slot, have, want render.Image) (left render.Image, routed bool) {
 	if owner := cmp.Or(slot.Tag, slot.Digest); have.Tag != want.Tag || have.Digest != want.Digest {
 		switch {
 		case k.canEdit(owner):
 			if want.Tag == "" && want.Digest == "" {
 				return left, false
 			}
-			k.entries.version(*owner, want.Tag, want.Digest, pd)
+			k.entries.Version(*owner, want.Tag, want.Digest, pd.s.id)
+			pd.wishes(k, owner.Dir)
 			routed = true
 		case owner == nil && pd.why != "" && k.canEdit(slot.Name):
-			k.entries.version(*slot.Name, want.Tag, want.Digest, pd)
+			k.entries.Version(*slot.Name, want.Tag, want.Digest, pd.s.id)
+			pd.wishes(k, slot.Name.Dir)
 			routed = true
 		default:
 			left.Tag, left.Digest = want.Tag, want.Digest
@@ -198,7 +204,8 @@ func (k *kustomize) image(pd *pending, slot render.Slot, have, want render.Image
 	}
 	if have.Name != want.Name {
 		if k.canEdit(slot.Name) {
-			k.entries.name(*slot.Name, want.Name, pd)
+			k.entries.Name(*slot.Name, want.Name, pd.s.id)
+			pd.wishes(k, slot.Name.Dir)
 			routed = true
 		} else {
 			left.Name = want.Name
@@ -208,7 +215,7 @@ func (k *kustomize) image(pd *pending, slot render.Slot, have, want render.Image
 }
 
 // sourceImage is the source's own reference with the parts of left put in.
-func (k *kustomize) sourceImage(pd *pending, ptr string, left render.Image) (render.Image, bool) {
+func (k router) sourceImage(pd *pending, ptr string, left render.Image) (render.Image, bool) {
 	src := k.source(pd)
 	at, ok := render.Counterpart(pd.rendered, src, ptr)
 	if src == nil || !ok {
@@ -230,7 +237,7 @@ func (k *kustomize) sourceImage(pd *pending, ptr string, left render.Image) (ren
 }
 
 // canEdit reports whether an entry stands in a kustomization the plan may write.
-func (k *kustomize) canEdit(e *render.Entry) bool {
+func (k router) canEdit(e *render.Entry) bool {
 	if e == nil {
 		return false
 	}
@@ -239,8 +246,8 @@ func (k *kustomize) canEdit(e *render.Entry) bool {
 }
 
 // absorb gives the patch files of the folder the values they supply.
-func (k *kustomize) absorb(pd *pending) error {
-	layers, err := k.patchLayers(pd)
+func (k router) absorb(pd *pending) error {
+	layers, err := k.patcher().patchLayers(pd)
 	if err != nil {
 		return err
 	}
@@ -249,7 +256,7 @@ func (k *kustomize) absorb(pd *pending) error {
 		if reflect.DeepEqual(next, l.value) {
 			continue
 		}
-		if err := k.writePatch(pd, l, next); err != nil {
+		if err := k.patcher().writePatch(pd, l, next); err != nil {
 			return err
 		}
 		pd.live = rest
@@ -259,7 +266,7 @@ func (k *kustomize) absorb(pd *pending) error {
 
 // overlayEntries adds images and replicas entries for what neither an entry nor a patch supplies, when the source may
 // not be written (git-writer 6.6, 6.7).
-func (k *kustomize) overlayEntries(pd *pending, slots map[string]render.Slot) {
+func (k router) overlayEntries(pd *pending, slots map[string]render.Slot) {
 	chain := k.chain(pd.root, pd.object.Origin)
 	c, _ := k.writable(chain)
 	if c == nil {
@@ -278,12 +285,13 @@ func (k *kustomize) overlayEntries(pd *pending, slots map[string]render.Slot) {
 		if wi.Tag == "" && wi.Digest == "" && (hi.Tag != "" || hi.Digest != "") {
 			continue
 		}
-		e := k.entries.added(c.Dir, hi.Name)
+		e := k.entries.AddImage(c.Dir, hi.Name)
+		pd.wishes(k, c.Dir)
 		if hi.Tag != wi.Tag || hi.Digest != wi.Digest {
-			k.entries.version(e, wi.Tag, wi.Digest, pd)
+			k.entries.Version(e, wi.Tag, wi.Digest, pd.s.id)
 		}
 		if hi.Name != wi.Name {
-			k.entries.name(e, wi.Name, pd)
+			k.entries.Name(e, wi.Name, pd.s.id)
 		}
 		pd.live, _ = render.SetAt(pd.live, at, have).(map[string]any)
 	}
@@ -294,12 +302,13 @@ func (k *kustomize) overlayEntries(pd *pending, slots map[string]render.Slot) {
 	if !ok1 || !ok2 || !ok3 || reflect.DeepEqual(have, want) || !replicated(pd.object) || slots[ptr].Count != nil {
 		return
 	}
-	k.entries.count(k.entries.addedCount(c.Dir, pd.object.Name), n, pd)
+	k.entries.Count(k.entries.AddCount(c.Dir, pd.object.Name), n, pd.s.id)
+	pd.wishes(k, c.Dir)
 	pd.live, _ = render.SetAt(pd.live, ptr, have).(map[string]any)
 }
 
 // ownedHere reports that a writable entry supplies a part of the image; what could be routed to it was.
-func (k *kustomize) ownedHere(s render.Slot) bool {
+func (k router) ownedHere(s render.Slot) bool {
 	return k.canEdit(s.Tag) || k.canEdit(s.Digest) || k.canEdit(s.Name)
 }
 
@@ -313,9 +322,9 @@ func replicated(o *render.Object) bool {
 
 // patch puts the remaining difference of an object whose source may not be written into a strategic merge patch of the
 // overlay: the one it has for the object, or a new one where the policy allows that.
-func (k *kustomize) patch(pd *pending, src map[string]any) error {
+func (k router) patch(pd *pending, src map[string]any) error {
 	chain := k.chain(pd.root, pd.object.Origin)
-	layers, err := k.patchLayers(pd)
+	layers, err := k.patcher().patchLayers(pd)
 	if err != nil {
 		return err
 	}
@@ -327,7 +336,7 @@ func (k *kustomize) patch(pd *pending, src map[string]any) error {
 	l := patchLayer{}
 	if len(layers) > 0 {
 		l = layers[0]
-	} else if l, err = k.newPatch(pd, c, chain, at); err != nil {
+	} else if l, err = k.patcher().newPatch(pd, c, chain, at); err != nil {
 		return err
 	}
 	next, err := render.Extend(l.value, src, pd.rendered, pd.live)
@@ -335,11 +344,11 @@ func (k *kustomize) patch(pd *pending, src map[string]any) error {
 		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(pd.object.Origin), fmt.Sprintf("%s: %v", pd.s.id, err)))
 		return nil
 	}
-	return k.writePatch(pd, l, next)
+	return k.patcher().writePatch(pd, l, next)
 }
 
 // refuseSource says why a field of a base cannot be written, which fields these are, and what would help.
-func (k *kustomize) refuseSource(pd *pending) acceptance.Issue {
+func (k router) refuseSource(pd *pending) acceptance.Issue {
 	fields := differences(pd.rendered, pd.live, 3)
 	msg := fmt.Sprintf("%s: %s comes from %s, ", pd.s.id, strings.Join(fields, ", "), pd.object.Origin)
 	if pd.why == acceptance.WriteFanIn {

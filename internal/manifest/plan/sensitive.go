@@ -13,9 +13,12 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
 
+// sealing writes sensitive documents and the rules they are encrypted by.
+type sealing struct{ *planner }
+
 // reseal brings the document of a sensitive object up to date: always as a whole, always encrypted, at the path it has
 // (git-writer 2.6). A clear document that shares its file is taken out and placed anew (decision 54).
-func (p *planner) reseal(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
+func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
 	body, err := p.body(d)
 	if err != nil {
 		return nil, err
@@ -57,13 +60,13 @@ func (p *planner) reseal(ctx context.Context, s *subject, d *inventory.Document)
 	if !d.Encrypted {
 		s.report.Notes = append(s.report.Notes, clearTextNote(d.Path))
 	}
-	p.kust.expect(s, d.Path)
+	p.kust.prover().expect(s, d.Path)
 	p.done(s, Updated, sealed)
 	return nil, nil //nolint:nilnil // nothing to create
 }
 
 // seal encrypts one object for a path. Nil without an error means that the object was refused.
-func (p *planner) seal(ctx context.Context, s *subject, name string, existing []byte) ([]byte, error) {
+func (p sealing) seal(ctx context.Context, s *subject, name string, existing []byte) ([]byte, error) {
 	if s.decided != nil && s.decided.Sealed != nil {
 		return s.decided.Sealed, nil
 	}
@@ -121,7 +124,7 @@ func sealedDocument(r SealResult, s *subject) error {
 }
 
 // rules returns the nearest .sops.yaml as it will be after this write.
-func (p *planner) rules(name string) (string, []byte, error) {
+func (p sealing) rules(name string) (string, []byte, error) {
 	own, next, err := p.sopsConfig()
 	if err != nil {
 		return "", nil, err
@@ -134,21 +137,6 @@ func (p *planner) rules(name string) (string, []byte, error) {
 		return own, next, nil
 	}
 	return at, b, nil
-}
-
-// documents counts the documents of a file that say something.
-func (p *planner) documents(name string) int {
-	f := p.folder.File(name)
-	if f == nil {
-		return 0
-	}
-	n := 0
-	for i := range f.Documents {
-		if f.Documents[i].Content != inventory.Empty {
-			n++
-		}
-	}
-	return n
 }
 
 func clearTextNote(name string) string {

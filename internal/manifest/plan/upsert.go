@@ -58,8 +58,11 @@ func (p *planner) done(s *subject, o Outcome, sealed []byte) {
 	p.decided = append(p.decided, d)
 }
 
+// updater writes objects whose document exists.
+type updater struct{ *planner }
+
 // upsert writes an object where the folder already holds it. It returns a creation when the folder does not.
-func (p *planner) upsert(ctx context.Context, it intent) (*creation, error) {
+func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 	s := p.subject(it)
 	v, err := compare.Decode(it.item.Desired)
 	live, ok := v.(map[string]any)
@@ -84,10 +87,10 @@ func (p *planner) upsert(ctx context.Context, it intent) (*creation, error) {
 }
 
 // existing brings a document of the folder up to date.
-func (p *planner) existing(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
+func (p updater) existing(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
 	s.report.Path = d.Path
 	if p.req.Policy.IsSensitive(s.item.Type) || d.Encrypted {
-		return p.reseal(ctx, s, d)
+		return p.sealing().reseal(ctx, s, d)
 	}
 	if p.kust.renders(d) {
 		return nil, p.kust.edit(s, d)
@@ -111,7 +114,7 @@ func (p *planner) existing(ctx context.Context, s *subject, d *inventory.Documen
 }
 
 // write edits one document so that it means desired, and reports the outcome.
-func (p *planner) write(s *subject, d *inventory.Document, desired any) error {
+func (p updater) write(s *subject, d *inventory.Document, desired any) error {
 	file, i, err := p.locate(d)
 	if err != nil {
 		return err
@@ -144,7 +147,7 @@ func (p *planner) write(s *subject, d *inventory.Document, desired any) error {
 
 // noiseOnly reports that Git differs from live by nothing but what sanitizing removes, such as a status somebody
 // committed. That is no reason for a commit; the next edit of the document cleans it (git-writer 4.5).
-func (p *planner) noiseOnly(s *subject, git any) bool {
+func (p updater) noiseOnly(s *subject, git any) bool {
 	if compare.Equal(git, s.live, s.options) {
 		return false
 	}

@@ -13,16 +13,12 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/configbutler/gitops-reverser/internal/manifest/render/entry"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
 
 // Entry names one entry of images or replicas.
-type Entry struct {
-	// Dir is the directory of the kustomization, Index the position in its images (older imageTags behind them) or in
-	// its replicas.
-	Dir   string
-	Index int
-}
+type Entry = entry.Ref
 
 // Slot says which entries supply a rendered value. A nil entry means that none does.
 type Slot struct {

@@ -1,0 +1,167 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+)
+
+// builds are the renders of the tree a plan is made on, and what the layout says about them.
+type builds struct {
+	p    *planner
+	memo *render.Memo
+	// before are the builds by root directory.
+	before map[string]*render.Build
+}
+
+// hit is an object in one of the builds.
+type hit struct {
+	root   string
+	build  *render.Build
+	object *render.Object
+}
+
+// start builds every root of the folder. What cannot be built refuses the folder (git-writer 6.2); unchanged roots are
+// answered from memory.
+func (k *builds) start() error {
+	for _, r := range k.p.layout.Roots() {
+		b, err := k.memo.Build(r.Dir, k.p.work)
+		if err != nil {
+			i, ok := k.buildIssue(r, err)
+			if !ok {
+				return err
+			}
+			k.p.issue(i)
+			continue
+		}
+		k.before[r.Dir] = b
+	}
+	return nil
+}
+
+// buildIssue turns a build that failed into a refusal of the folder; false for an I/O error.
+func (k *builds) buildIssue(r *layout.Kustomization, err error) (acceptance.Issue, bool) {
+	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.folder.Rel(r.Path), err.Error())
+	var refusal *render.Refusal
+	var build *render.BuildError
+	switch {
+	case errors.As(err, &refusal):
+		i.Path, i.Message = k.p.folder.Rel(refusal.Path), refusal.Construct+": "+refusal.Detail
+	case errors.As(err, &build):
+		i.Message = "kustomize-build-failed: " + build.Err.Error()
+		i.Solvable, i.Actor = true, acceptance.RepositoryAuthor
+		i.Cure = "repair the kustomization so that kustomize build succeeds on it"
+	default:
+		return i, false
+	}
+	return i, true
+}
+
+// find returns the rendered object of an identity.
+func (k *builds) find(b *render.Build, id change.ObjectID, t change.Type) *render.Object {
+	if o := b.Find(id.Group, id.Kind, id.Namespace, id.Name); o != nil {
+		return o
+	}
+	if id.Namespace == "" {
+		if t.Namespaced {
+			return nil
+		}
+		// Kustomize gives a namespace to any kind it does not know, cluster-scoped ones included.
+		return b.FindAnyNamespace(id.Group, id.Kind, id.Name)
+	}
+	if id.Namespace == k.p.view.DefaultNamespace {
+		return b.Find(id.Group, id.Kind, "", id.Name)
+	}
+	return nil
+}
+
+// hits returns where the builds show an object, by root in order.
+func (k *builds) hits(id change.ObjectID, t change.Type) []hit {
+	var out []hit
+	for _, r := range k.p.layout.Roots() {
+		b := k.before[r.Dir]
+		if b == nil {
+			continue
+		}
+		if o := k.find(b, id, t); o != nil {
+			out = append(out, hit{r.Dir, b, o})
+		}
+	}
+	return out
+}
+
+// renders reports whether a build reaches the document's file.
+func (k *builds) renders(d *inventory.Document) bool { return len(k.p.layout.Reaches(d.Path)) > 0 }
+
+// shows reports whether a build gives the document under the identity it claims.
+func (k *builds) shows(d *inventory.Document, id change.ObjectID) bool {
+	for _, h := range k.hits(id, change.Type{Namespaced: id.Namespace != ""}) {
+		if h.object.Origin == d.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// chain returns the directories of the kustomizations between a root and a file, outermost first.
+func (k *builds) chain(root, file string) []string {
+	for _, r := range k.p.layout.Reaches(file) {
+		if r.Root == root {
+			return r.Chain
+		}
+	}
+	return nil
+}
+
+// writable returns the innermost kustomization of a chain the plan may edit, and its position; nil when there is none.
+func (k *builds) writable(chain []string) (*layout.Kustomization, int) {
+	for i := len(chain) - 1; i >= 0; i-- {
+		if c := k.p.layout.Kustomization(chain[i]); c != nil && c.Writable && len(k.rootsOf(c)) == 1 {
+			return c, i
+		}
+	}
+	return nil, -1
+}
+
+// rootsOf returns the roots whose build reads a kustomization.
+func (k *builds) rootsOf(c *layout.Kustomization) []string {
+	var out []string
+	for _, r := range k.p.layout.Roots() {
+		for _, f := range k.p.layout.Reads(r.Dir) {
+			if f == c.Path {
+				out = append(out, r.Dir)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// inputNamespace is the namespace an object has when a kustomization of the chain receives it: what the kustomizations
+// below it set, the outermost winning, else what the file says. Patches of that kustomization match against it.
+func (k *builds) inputNamespace(chain []string, at int, o *render.Object) (string, error) {
+	for _, dir := range chain[at+1:] {
+		if c := k.p.layout.Kustomization(dir); c != nil && c.Namespace != "" {
+			return c.Namespace, nil
+		}
+	}
+	b, err := k.p.file(o.Origin)
+	if err != nil {
+		return "", err
+	}
+	for _, h := range heads(b) {
+		if h.Group == o.Group && h.Kind == o.Kind && h.Name == o.Name {
+			return h.Namespace, nil
+		}
+	}
+	return "", nil
+}
+
+func (k *builds) rel(name string) string { return k.p.folder.Rel(name) }
