@@ -305,7 +305,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		&providers.GitProviderReconciler{Runner: runner(), Git: git},
 		&targets.Reconciler{
 			Runner: runner(), Access: gate, Sources: sources, Watch: watches, Branches: branches, Git: git, Keys: keys, Dirty: toTargets,
-			Encrypter: &targets.Encryptions{Secrets: mgr.GetAPIReader(), Writer: mgr.GetClient(), Additional: o.sensitive},
+			Encrypter: targets.NewEncryptions(mgr.GetAPIReader(), mgr.GetClient(), o.sensitive),
 		},
 		ruleReconciler,
 	} {

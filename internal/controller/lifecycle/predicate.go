@@ -12,7 +12,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 )
 
-// Changed lets a change of spec or of the request annotation through, so that an operator's own status patch never
+// Changed lets a change of spec or of a request annotation through, so that an operator's own status patch never
 // starts a pass.
 func Changed() predicate.Predicate {
 	return predicate.Or(predicate.GenerationChangedPredicate{}, annotationChanged{})
@@ -22,8 +22,11 @@ type annotationChanged struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.
 func (annotationChanged) Update(e event.UpdateEvent) bool {
-	return e.ObjectOld != nil && e.ObjectNew != nil &&
-		e.ObjectOld.GetAnnotations()[RequestAnnotation] != e.ObjectNew.GetAnnotations()[RequestAnnotation]
+	if e.ObjectOld == nil || e.ObjectNew == nil {
+		return false
+	}
+	before, after := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
+	return before[RequestAnnotation] != after[RequestAnnotation] || before[RekeyAnnotation] != after[RekeyAnnotation]
 }
 
 // Create implements predicate.Predicate.

@@ -38,6 +38,9 @@ const ControllerName = "gitops-reverser"
 // RequestAnnotation asks for a pass now; only a change of its value counts (api 1.2).
 const RequestAnnotation = "reconcile.configbutler.ai/requestedAt"
 
+// RekeyAnnotation asks a GitTarget to encrypt its folder anew; only a change of its value counts (decisions 55).
+const RekeyAnnotation = "reconcile.configbutler.ai/rekeyRequestedAt"
+
 const (
 	// retryConverging is the pause between passes of an object that is not converged (api 6.3).
 	retryConverging = 10 * time.Second

@@ -63,6 +63,8 @@ type Encrypter interface {
 	// Sensitive reports additional sensitive types; AdditionalSensitive lists them as "resource" or "group/resource".
 	Sensitive(t change.Type) bool
 	AdditionalSensitive() []string
+	// Forget drops what is remembered of a deleted target.
+	Forget(uid string)
 }
 
 // Reconciler reconciles GitTargets.
@@ -136,6 +138,7 @@ func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.GitTarget) (lifecyc
 	}
 	view := r.observe(obj, key)
 	r.request(obj, key, view, &pass)
+	r.rekey(obj, key, view, &pass)
 	r.report(obj, valid, enc, view, &pass)
 	return pass, nil
 }
@@ -157,9 +160,29 @@ func (r *Reconciler) request(obj *v1alpha3.GitTarget, key change.TargetKey, v vi
 	}
 }
 
+// rekey re-encrypts the folder: the sealer of this pass encrypts every sensitive document anew, and a fresh snapshot
+// brings every one of them. It is done when those snapshots are published; it waits while suspended or refused.
+func (r *Reconciler) rekey(obj *v1alpha3.GitTarget, key change.TargetKey, v view, pass *lifecycle.Pass) {
+	token := rekeyOf(obj)
+	if token == "" || obj.Spec.Suspend || v.branch.Target.Refusal != nil {
+		return
+	}
+	mark := "rekey/" + token
+	if v.watch.Rechecked != mark {
+		r.Watch.Recheck(key, mark)
+	} else if v.branch.Target.Waiting == 0 && v.watch.Ready == v.watch.Total {
+		obj.Status.LastHandledRekeyAt = token
+		return
+	}
+	if pass.RequeueAfter == 0 || pass.RequeueAfter > 2*time.Second {
+		pass.RequeueAfter = 2 * time.Second
+	}
+}
+
 func (r *Reconciler) forget(_ context.Context, name types.NamespacedName) {
 	if key, ok := r.Keys.Take(name); ok {
 		r.undeclare(key)
+		r.Encrypter.Forget(key.UID)
 	}
 }
 

@@ -8,11 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/encryption"
 )
 
 // CheckSensitiveResources validates --additional-sensitive-resources: "resource" or "group/resource".
@@ -26,21 +32,44 @@ func CheckSensitiveResources(list []string) error {
 	return errors.Join(errs...)
 }
 
-// Encryptions resolves spec.encryption of GitTargets.
+// keyMemory is how long a target's keys are used before their Secret is read again. Passes can follow each other
+// quickly; a Secret is not read for each.
+const keyMemory = 30 * time.Second
+
+// Encryptions resolves spec.encryption of GitTargets. Create it with NewEncryptions.
 type Encryptions struct {
-	// Secrets reads Secrets uncached; Writer creates a generated age key.
-	Secrets client.Reader
-	Writer  client.Client
-	// Additional are the sensitive types besides Secrets.
-	Additional []string
+	secrets    client.Reader
+	writer     client.Writer
+	additional []string
+	cache      *encryption.Cache
+	digests    *encryption.MemoryDigests
+	digestKey  []byte
+
+	mu       sync.Mutex
+	resolved map[types.UID]resolvedKeys
+}
+
+type resolvedKeys struct {
+	// key names what was resolved: generation and requests of the GitTarget.
+	key string
+	at  time.Time
+	Encryption
+}
+
+// NewEncryptions reads Secrets through secrets, uncached, and creates generated age keys through writer.
+func NewEncryptions(secrets client.Reader, writer client.Writer, additional []string) *Encryptions {
+	return &Encryptions{
+		secrets: secrets, writer: writer, additional: additional, cache: encryption.NewCache(),
+		digests: &encryption.MemoryDigests{}, digestKey: encryption.NewDigestKey(), resolved: map[types.UID]resolvedKeys{},
+	}
 }
 
 // AdditionalSensitive implements Encrypter.
-func (e *Encryptions) AdditionalSensitive() []string { return e.Additional }
+func (e *Encryptions) AdditionalSensitive() []string { return e.additional }
 
 // Sensitive implements Encrypter.
 func (e *Encryptions) Sensitive(t change.Type) bool {
-	for _, s := range e.Additional {
+	for _, s := range e.additional {
 		if s == t.GroupResource() {
 			return true
 		}
@@ -49,9 +78,140 @@ func (e *Encryptions) Sensitive(t change.Type) bool {
 }
 
 // Encryption implements Encrypter.
-func (e *Encryptions) Encryption(_ context.Context, t *v1alpha3.GitTarget) (Encryption, error) {
-	return Encryption{
-		Reason:  v1alpha3.EncryptionRequiredReason,
-		Message: "spec.encryption is not set; sensitive types are written encrypted or not at all",
-	}, nil
+func (e *Encryptions) Encryption(ctx context.Context, t *v1alpha3.GitTarget) (Encryption, error) {
+	spec := t.Spec.Encryption
+	if spec == nil || spec.Age == nil && !spec.UseRepositoryRules {
+		return Encryption{
+			Reason:  v1alpha3.EncryptionRequiredReason,
+			Message: "spec.encryption is not set; sensitive types are written encrypted or not at all",
+		}, nil
+	}
+	if spec.Age != nil && !spec.Age.Enabled {
+		return Encryption{Reason: v1alpha3.EncryptionRequiredReason, Message: "spec.encryption.age.enabled is false; set it to true"}, nil
+	}
+	key := fmt.Sprint(t.Generation, t.Annotations[v1alpha3.RekeyRequestAnnotation], t.Annotations[v1alpha3.ReconcileRequestAnnotation], rekeyOf(t))
+	e.mu.Lock()
+	known, ok := e.resolved[t.UID]
+	e.mu.Unlock()
+	if ok && known.key == key && known.Ready && time.Since(known.at) < keyMemory {
+		return known.Encryption, nil
+	}
+	out, err := e.resolve(ctx, t, spec)
+	if err != nil {
+		return out, err
+	}
+	e.mu.Lock()
+	e.resolved[t.UID] = resolvedKeys{key: key, at: time.Now(), Encryption: out}
+	e.mu.Unlock()
+	return out, nil
+}
+
+// Forget drops what is remembered of a deleted GitTarget.
+func (e *Encryptions) Forget(uid string) {
+	e.mu.Lock()
+	delete(e.resolved, types.UID(uid))
+	e.mu.Unlock()
+}
+
+func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget, spec *v1alpha3.Encryption) (Encryption, error) {
+	source := encryption.KeySource{RecipientsOptional: spec.UseRepositoryRules}
+	if spec.Age != nil && spec.Age.Recipients != nil {
+		r := spec.Age.Recipients
+		source.PublicKeys, source.ExtractFromSecret, source.GenerateWhenMissing = r.PublicKeys, r.ExtractFromSecret, r.GenerateWhenMissing
+	}
+	version := ""
+	if spec.SecretRef != nil {
+		secret, err := e.secret(ctx, t.Namespace, spec.SecretRef.Name, &source)
+		if err != nil {
+			return Encryption{}, err
+		}
+		if secret != nil {
+			version = string(secret.UID) + "/" + secret.ResourceVersion
+		}
+	}
+	keys, err := encryption.ResolveKeys(source)
+	if err != nil {
+		out := Encryption{Reason: v1alpha3.InvalidConfigReason, Message: err.Error(), Revision: version}
+		var typed *encryption.Error
+		if errors.As(err, &typed) {
+			out.Reason = typed.ConditionReason()
+		}
+		return out, nil
+	}
+	out := Encryption{Ready: true, Revision: revision(keys.Recipients(), version, rekeyOf(t), spec.UseRepositoryRules)}
+	out.Sealer = encryption.New(encryption.Options{
+		Keys: keys, UseRepositoryRules: spec.UseRepositoryRules, Scope: string(t.UID), Cache: e.cache,
+		Digests: e.digests, DigestKey: e.digestKey, Rekey: rekeyOf(t),
+	})
+	if spec.UseRepositoryRules {
+		out.Message = "sensitive types are encrypted for the recipients of the repository's .sops.yaml"
+		return out, nil
+	}
+	out.SOPSConfig = encryption.SOPSConfig(keys.Recipients())
+	out.Message = fmt.Sprintf("sensitive types are encrypted for %d age recipients", len(keys.Recipients()))
+	return out, nil
+}
+
+// secret reads the Secret of the keys into source, generating an identity where the spec asks for one. A key that is
+// there is never replaced; losing the race to create one means using the winner's.
+func (e *Encryptions) secret(ctx context.Context, namespace, name string, source *encryption.KeySource) (*corev1.Secret, error) {
+	source.SecretName = namespace + "/" + name
+	secret, err := e.read(ctx, namespace, name, source)
+	if err != nil || !encryption.NeedsKey(*source) {
+		return secret, err
+	}
+	generated, err := encryption.GenerateKey(source.Secret, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if secret == nil {
+		fresh := &corev1.Secret{Type: corev1.SecretTypeOpaque, Data: generated.Data}
+		fresh.Namespace, fresh.Name, fresh.Annotations = namespace, name, generated.Annotations
+		err = client.IgnoreAlreadyExists(e.writer.Create(ctx, fresh))
+	} else {
+		if secret.Data == nil {
+			secret.Data = map[string][]byte{}
+		}
+		for k, v := range generated.Data {
+			secret.Data[k] = v
+		}
+		if secret.Annotations == nil {
+			secret.Annotations = map[string]string{}
+		}
+		for k, v := range generated.Annotations {
+			secret.Annotations[k] = v
+		}
+		if err = e.writer.Update(ctx, secret); apierrors.IsConflict(err) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write the age identity into Secret %s/%s: %w", namespace, name, err)
+	}
+	return e.read(ctx, namespace, name, source)
+}
+
+func (e *Encryptions) read(ctx context.Context, namespace, name string, source *encryption.KeySource) (*corev1.Secret, error) {
+	secret := &corev1.Secret{}
+	err := e.secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, secret)
+	if apierrors.IsNotFound(err) {
+		source.Secret = nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	source.Secret = secret.Data
+	if source.Secret == nil {
+		source.Secret = map[string][]byte{}
+	}
+	return secret, nil
+}
+
+// rekeyOf returns the re-key request that is not handled yet; empty when there is none.
+func rekeyOf(t *v1alpha3.GitTarget) string {
+	if token := t.Annotations[v1alpha3.RekeyRequestAnnotation]; token != t.Status.LastHandledRekeyAt {
+		return token
+	}
+	return ""
 }
