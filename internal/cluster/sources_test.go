@@ -275,17 +275,19 @@ func TestNamespaceSnapshot(t *testing.T) {
 		p.pass(time.Minute)
 		p.Expect(p.sources.Changed().Take()).To(BeEmpty(), "only an observable change is news")
 
-		deny := 503
+		var deny atomic.Int32
+		deny.Store(503)
 		server.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 			if strings.HasSuffix(r.URL.Path, "/namespaces") {
-				clustertest.Fail(w, deny, map[int]string{403: "Forbidden", 503: "ServiceUnavailable"}[deny], "no")
+				code := int(deny.Load())
+				clustertest.Fail(w, code, map[int]string{403: "Forbidden", 503: "ServiceUnavailable"}[code], "no")
 				return true
 			}
 			return false
 		})
 		p.pass(30 * time.Second)
 		p.Expect(s.Namespaces()).To(BeIdenticalTo(n), "other errors keep the snapshot")
-		deny = 403
+		deny.Store(403)
 		p.pass(30 * time.Second)
 		_, forbidden = s.Namespaces().State()
 		p.Expect(forbidden).To(BeTrue())
