@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/configbutler/gitops-reverser/internal/gitstore/pack"
+	"github.com/configbutler/gitops-reverser/internal/gitstore/transport"
 )
 
 // diskCacheSize is the cache of objects read from the pack, in bytes; go-git's default is 96 MiB.
@@ -44,13 +46,32 @@ func newDisk(dir string) (*disk, error) {
 func (d *disk) load(r io.Reader) error {
 	w, err := d.st.PackfileWriter()
 	if err != nil {
+		return transport.Local(fmt.Errorf("writing the store: %w", err))
+	}
+	_, err = io.Copy(localWriter{w}, r)
+	closeErr := w.Close() // builds the index
+	var file *fs.PathError
+	switch {
+	case err != nil:
 		return err
+	case errors.As(closeErr, &file):
+		return transport.Local(fmt.Errorf("writing the store: %w", closeErr))
+	case closeErr != nil:
+		return &TransportError{Kind: Protocol, Text: "the server's pack cannot be read: " + closeErr.Error(), Err: closeErr}
 	}
-	_, err = io.Copy(w, r)
-	if closeErr := w.Close(); err == nil && closeErr != nil {
-		err = fmt.Errorf("the server's pack: %w", closeErr)
+	return nil
+}
+
+// localWriter tells a full disk from a broken connection.
+type localWriter struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (l localWriter) Write(p []byte) (int, error) {
+	n, err := l.w.Write(p)
+	if err != nil {
+		err = transport.Local(fmt.Errorf("writing the store: %w", err))
 	}
-	return err
+	return n, err
 }
 
 // get reads an object and proves that its bytes are those of its id.

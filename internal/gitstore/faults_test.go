@@ -12,7 +12,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -107,6 +109,44 @@ func TestCaseG19_BodyTooLargeIsRejectedAndOthersGoOn(t *testing.T) {
 	_, err := w.repo.Commit("main", "foreign", map[string]string{"f": "1"})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.push(s, s.Base(), w.commit(s, s.Base(), "large", put("large", noise(20000))), gitstore.Moved)
+}
+
+// A proxy that refuses a large body at once and hangs up must give its status, not a broken pipe.
+func TestCaseG19_EarlyRefusalOfALargeBodyIsRead(t *testing.T) {
+	w := newWorld(t, many(3, ""))
+	for _, refuseExpect := range []bool{false, true} {
+		var attempts int
+		front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+				attempts++
+				if refuseExpect && r.Header.Get("Expect") != "" {
+					rw.WriteHeader(http.StatusExpectationFailed)
+					return
+				}
+				if !refuseExpect {
+					rw.Header().Set("Connection", "close")
+					http.Error(rw, "too large", http.StatusRequestEntityTooLarge)
+					return
+				}
+			}
+			u, err := url.Parse(w.server.BaseURL())
+			if err != nil {
+				panic(err)
+			}
+			httputil.NewSingleHostReverseProxy(u).ServeHTTP(rw, r)
+		}))
+		t.Cleanup(front.Close)
+		s := w.fetched(func(o *gitstore.Options) { o.URL = front.URL + "/repo.git" })
+		tip := w.commit(s, s.Base(), "large", put("large", noise(8<<20)))
+		if refuseExpect {
+			w.push(s, s.Base(), tip, gitstore.Accepted)
+			w.Expect(attempts).To(Equal(2))
+			continue
+		}
+		res := w.push(s, s.Base(), tip, gitstore.Rejected)
+		w.Expect(res.Text).To(Equal("HTTP status 413: too large"))
+		w.Expect(s.Stats().Sent).To(BeNumerically("<", 1<<20))
+	}
 }
 
 func TestCaseG19_PushProtectionIsShownInTheServersWords(t *testing.T) {
@@ -371,4 +411,33 @@ func noise(n int) string {
 		b.WriteByte(byte(33 + x>>24%90))
 	}
 	return b.String()
+}
+
+func TestFullDiskOfTheStoreIsNoConnectionProblem(t *testing.T) {
+	w := newWorld(t, many(3, ""))
+	var dir string
+	s := w.store(storeDir(&dir))
+	w.Expect(os.RemoveAll(dir)).To(Succeed())
+	w.Expect(os.WriteFile(dir, nil, 0o600)).To(Succeed()) // nothing can be written below it
+	err := s.Fetch(t.Context(), gitstore.Hash{})
+	w.Expect(err).To(HaveOccurred())
+	var e *gitstore.TransportError
+	w.Expect(errors.As(err, &e)).To(BeFalse(), "%v", err)
+	w.Expect(os.Remove(dir)).To(Succeed())
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+}
+
+func TestBrokenPackOfTheServerIsAProtocolError(t *testing.T) {
+	w := newWorld(t, many(3, ""))
+	w.server.SetFault(gitserver.Fault{Service: "git-upload-pack", Skip: 1, Times: 1, Handler: func(rw http.ResponseWriter, _ *http.Request, _ []byte) {
+		rw.Header().Set("Content-Type", "application/x-git-upload-pack-result")
+		_, _ = rw.Write([]byte(pkt("packfile\n") + pkt("\x01PACK\x00\x00\x00\x02\x00\x00\x00\x05nonsense") + "0000"))
+	}})
+	s := w.store()
+	err := s.Fetch(t.Context(), gitstore.Hash{})
+	w.expectKind(err, gitstore.Protocol)
+	_, err = s.Tree(gitstore.Hash{})
+	w.Expect(err).To(MatchError(gitstore.ErrNoBase))
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+	w.sound(s)
 }

@@ -29,7 +29,7 @@ var errOutgrown = errors.New("the fetch is larger than the overlay may be")
 // zero for a root commit). A commit the remote does not have any more is replaced by the current tip; Base says which
 // commit it became. Unpublished commits are forgotten unless the base stays.
 //
-// Errors: *TransportError, ErrParentMissing, and those of the disk.
+// Errors: *TransportError, ErrParentMissing, and those of the disk as they are.
 func (s *Store) Fetch(ctx context.Context, want Hash) error {
 	x, err := s.client.Begin(ctx, "fetch")
 	if err != nil {

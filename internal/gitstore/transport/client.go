@@ -47,6 +47,8 @@ type Client struct {
 	rt   http.RoundTripper
 	// rtOf is what rt was made from.
 	rtOf rtKey
+	// noExpect is set once something on the way refused Expect: 100-continue.
+	noExpect bool
 }
 
 // New checks the address; it opens no connection.
@@ -140,6 +142,10 @@ type traffic struct {
 func (s *Session) wrap(ctx context.Context, x *traffic, err error) error {
 	if err == nil {
 		return nil
+	}
+	var own local
+	if errors.As(err, &own) {
+		return own.err
 	}
 	e := &Error{Op: s.op, Host: s.c.loc.Host, Sent: x.whole.Load(), Err: err}
 	var typed *Error

@@ -64,6 +64,14 @@ func (e *Error) Error() string { return e.Op + " " + e.Host + ": " + e.Said() }
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// local marks an error of this side, such as a full disk.
+type local struct{ err error }
+
+func (l local) Error() string { return l.err.Error() }
+
+// Local marks an error that a read callback met on this side: it is returned as it is, not as an *Error.
+func Local(err error) error { return local{err} }
+
 // Said is what happened without who was asked: the status and the server's words.
 func (e *Error) Said() string {
 	switch {

@@ -23,6 +23,10 @@ const userAgent = "git/2.0 (gitops-reverser)"
 // maxRedirects bounds the redirects of one exchange.
 const maxRedirects = 5
 
+// expectFrom is the body size from which a server is asked before the body is sent, so that a refusal (401, 413) is
+// read instead of a broken pipe, in bytes.
+const expectFrom = 1 << 20
+
 // maxErrorBody bounds what is read of an error's body, in bytes.
 const maxErrorBody = 64 << 10
 
@@ -103,6 +107,11 @@ func (s *Session) exchange(ctx context.Context, x *traffic, c call, read func(io
 		if err != nil {
 			return err
 		}
+		if resp.StatusCode == http.StatusExpectationFailed && !s.c.noExpect {
+			_ = resp.Body.Close()
+			s.c.noExpect = true
+			continue
+		}
 		location := resp.Header.Get("Location")
 		if resp.StatusCode/100 == 3 && location != "" {
 			_ = resp.Body.Close()
@@ -143,6 +152,9 @@ func (s *Session) send(ctx context.Context, x *traffic, c call) (*http.Response,
 		open := func() (io.ReadCloser, error) { return io.NopCloser(&sentReader{r: c.body.Open(), n: &x.sent}), nil }
 		req.ContentLength, req.GetBody = c.body.Len, open
 		req.Body, _ = open()
+		if c.body.Len >= expectFrom && !s.c.noExpect {
+			req.Header.Set("Expect", "100-continue")
+		}
 		req.Header.Set("Content-Type", "application/x-"+c.service+"-request")
 		req.Header.Set("Accept", "application/x-"+c.service+"-result")
 	} else {
