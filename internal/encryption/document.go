@@ -44,10 +44,11 @@ const (
 type document struct {
 	state state
 	body  []byte
-	// tree is decrypted when open, encrypted when locked.
-	tree sops.TreeBranch
-	meta sops.Metadata
-	key  []byte
+	// tree is decrypted when open, encrypted when locked; cipherTree is the encrypted one of an open document.
+	tree       sops.TreeBranch
+	cipherTree sops.TreeBranch
+	meta       sops.Metadata
+	key        []byte
 	// cipher remembers the nonces of what it decrypted, so that equal values encrypt to equal text.
 	cipher aes.Cipher
 	// intact: the MAC is right. It is wrong after a clear field was edited or keys were sorted.
@@ -153,7 +154,7 @@ func (d *document) unlock() error {
 		return err
 	}
 	inline(plain.Branches[0], flags)
-	d.state, d.tree = open, plain.Branches[0]
+	d.state, d.tree, d.cipherTree = open, plain.Branches[0], d.tree
 	return nil
 }
 

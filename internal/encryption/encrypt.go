@@ -44,6 +44,9 @@ func (w *sealing) encrypt() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if w.git.state == open && bytes.Equal(key, w.git.key) {
+		keepCiphertext(enc.Branches[0], tree, w.git.cipherTree, w.git.tree)
+	}
 	if err := checkSealed(enc.Branches[0], w.kind); err != nil {
 		return nil, err
 	}
@@ -129,6 +132,48 @@ func (w *sealing) run(tree sops.TreeBranch, key []byte, cipher aes.Cipher, meta 
 		inline(t.Branches[0], flags)
 	}
 	return t, err
+}
+
+// keepCiphertext takes the old text of values that stay. The nonces the cipher remembers do that already, except for equal
+// values in one list, which share a path. Old text is right for the same path, value and key.
+func keepCiphertext(enc, plain, oldEnc, oldPlain any) any {
+	switch p := plain.(type) {
+	case sops.TreeBranch:
+		e, okE := enc.(sops.TreeBranch)
+		oe, okOE := oldEnc.(sops.TreeBranch)
+		op, okOP := oldPlain.(sops.TreeBranch)
+		if !okE || !okOE || !okOP || len(e) != len(p) {
+			return enc
+		}
+		for i, it := range p {
+			k, ok := it.Key.(string)
+			if !ok {
+				continue
+			}
+			x, okX := get(oe, k)
+			y, okY := get(op, k)
+			if okX && okY {
+				e[i].Value = keepCiphertext(e[i].Value, it.Value, x, y)
+			}
+		}
+	case []any:
+		e, okE := enc.([]any)
+		oe, okOE := oldEnc.([]any)
+		op, okOP := oldPlain.([]any)
+		if !okE || !okOE || !okOP || len(e) != len(p) || len(oe) != len(op) {
+			return enc
+		}
+		for i := range min(len(p), len(op)) {
+			e[i] = keepCiphertext(e[i], p[i], oe[i], op[i])
+		}
+	case string, int, float64, bool:
+		old, okOld := oldEnc.(string)
+		text, ok := enc.(string)
+		if ok && okOld && p == oldPlain && isCiphertext(text) && isCiphertext(old) {
+			return old
+		}
+	}
+	return enc
 }
 
 // emit writes the document as the sops command does, in the indentation and the line breaks of the one in Git.
