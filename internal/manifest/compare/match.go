@@ -88,6 +88,9 @@ func renamed(cur, want any, keys []string, inPlace bool) float64 {
 // matchPlaces pairs equal items in sequence, then equal items that moved, then what is left between the first ones:
 // one by one when there is as much on both sides, else by likeness.
 func matchPlaces(cur, want []any, same func(i, j int) bool) []int {
+	if len(cur)*len(want) > maxPairs {
+		same = exactly(cur, want)
+	}
 	pairs := none(len(want))
 	used := make([]bool, len(cur))
 	fixed := Align(len(cur), len(want), same)
@@ -123,6 +126,19 @@ func matchPlaces(cur, want []any, same func(i, j int) bool) []int {
 		}
 	}
 	return pairs
+}
+
+// exactly compares the items of two long lists by their canonical bytes, written once.
+func exactly(a, b []any) func(i, j int) bool {
+	texts := func(items []any) []string {
+		out := make([]string, len(items))
+		for i, it := range items {
+			out[i] = string(Canonical(it))
+		}
+		return out
+	}
+	x, y := texts(a), texts(b)
+	return func(i, j int) bool { return x[i] == y[j] }
 }
 
 // matchMoved pairs equal items that stand in another place.
@@ -230,7 +246,7 @@ func Align(n, m int, same func(i, j int) bool) [][2]int {
 		tail = append(tail, [2]int{n, m})
 	}
 	rows, cols := n-lo, m-lo
-	if rows > 0 && cols > 0 && rows*cols <= maxPairs {
+	if rows > 0 && cols > 0 && rows*cols <= maxCells {
 		head = append(head, longest(rows, cols, lo, same)...)
 	}
 	for i := len(tail) - 1; i >= 0; i-- {

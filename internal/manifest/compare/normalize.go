@@ -189,8 +189,11 @@ func (w walk) set(git, live []any, at spot) any {
 	return out
 }
 
-// maxPairs bounds the comparisons of one list without keys.
-const maxPairs = 40_000
+// maxPairs bounds the comparisons by the rules of the type in one list without keys; maxCells those by bytes.
+const (
+	maxPairs = 40_000
+	maxCells = 4_000_000
+)
 
 // aligned matches items by place: equal items first, as many as possible in sequence, then the ones between them.
 func (w walk) aligned(git, live []any, at spot) any {

@@ -106,6 +106,8 @@ const (
 	HazardBinary       HazardKind = "binary scalar"
 	// HazardComplexKey is a key that is no text: a map, a list, an alias or nothing.
 	HazardComplexKey HazardKind = "complex key"
+	// HazardEncrypted is a document with a top-level map "sops": it is encrypted anew as a whole, never edited.
+	HazardEncrypted HazardKind = "encrypted document"
 	// HazardUnmapped is a document whose nodes could not be placed exactly.
 	HazardUnmapped HazardKind = "unmapped text"
 )

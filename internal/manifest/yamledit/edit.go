@@ -45,6 +45,9 @@ func Edit(file []byte, index int, desired any, o Options) (Result, error) {
 	if same && len(e.ambiguous) == 0 {
 		return unchanged, nil
 	}
+	if yamldoc.ReadHead(root).Encrypted && !same {
+		return Result{}, &UneditableError{Hazard: yamldoc.HazardEncrypted, Line: doc.Line, Path: "/sops"}
+	}
 	if h := blocking(root); h != nil {
 		if same {
 			return unchanged, nil
