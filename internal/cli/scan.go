@@ -133,6 +133,11 @@ func scan(ctx context.Context, dir, folder string, crds []string) (*scanReport, 
 			Code: string(d.Code), Path: res.Folder.Rel(d.Path), Line: d.Line, Message: d.Message,
 		})
 	}
+	for _, name := range res.Unreached {
+		r.Notes = append(r.Notes, scanNote{
+			Code: "unreached", Path: res.Folder.Rel(name), Message: "no build of the folder reads this manifest",
+		})
+	}
 	return r, nil
 }
 

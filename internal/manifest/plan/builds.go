@@ -5,6 +5,7 @@ package plan
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
@@ -159,6 +160,38 @@ func (k *builds) inputNamespace(chain []string, at int, o *render.Object) (strin
 	for _, h := range heads(b) {
 		if h.Group == o.Group && h.Kind == o.Kind && h.Name == o.Name {
 			return h.Namespace, nil
+		}
+	}
+	return "", nil
+}
+
+// unreached lists the manifests that no build reads.
+func (k *builds) unreached(r *Result) {
+	if len(k.p.layout.Roots()) == 0 {
+		return
+	}
+	for f := range k.p.folder.Files() {
+		managed := slices.ContainsFunc(f.Documents, func(d inventory.Document) bool { return d.Content == inventory.Managed })
+		if f.Role != inventory.Manifest || !managed || k.p.layout.IsPatch(f.Path) || len(k.p.layout.Reaches(f.Path)) > 0 {
+			continue
+		}
+		if r.UnreachedCount++; len(r.Unreached) < listed {
+			r.Unreached = append(r.Unreached, f.Path)
+		}
+	}
+}
+
+// above returns the nearest kustomization file above the folder, empty when there is none. It is never edited, and what
+// it does not list is not part of its build (case K17).
+func (k *builds) above() (string, error) {
+	jail := k.p.layout.Jail()
+	if jail == "" {
+		return "", nil
+	}
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml"} {
+		at, b, err := k.p.nearest(jail, name)
+		if err != nil || b != nil {
+			return at, err
 		}
 	}
 	return "", nil

@@ -214,7 +214,9 @@ func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool,
 	if !shared {
 		p.newPath = append(p.newPath, c.placed.Path)
 	}
-	p.kust.prover().expect(s, c.placed.Path)
+	if err := p.kust.prover().expect(s, c.placed.Path); err != nil {
+		return false, err
+	}
 	if c.moved != nil {
 		p.done(s, Updated, sealed)
 	} else {

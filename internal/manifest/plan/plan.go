@@ -27,6 +27,7 @@ func Plan(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	p.res.Scan = stats
+	p.kust.unreached(p.res)
 	if p.res.Issues = acceptance.Check(p.acceptance); len(p.res.Issues) > 0 {
 		return p.res, nil
 	}

@@ -28,15 +28,24 @@ type expectation struct {
 }
 
 // expect notes a document that was written whole: the builds that govern its path must give it.
-func (k prover) expect(s *subject, file string) {
+func (k prover) expect(s *subject, file string) error {
 	loose := k.p.req.Policy.IsSensitive(s.item.Type)
 	roots := k.rootsFor(file)
 	for _, r := range roots {
 		k.expected = append(k.expected, expectation{subject: s, root: r, path: file, loose: loose})
 	}
-	if len(roots) == 0 && len(k.p.layout.Roots()) > 0 {
-		s.report.Notes = append(s.report.Notes, file+" is read by no build of the folder")
+	if len(roots) > 0 {
+		return nil
 	}
+	if len(k.p.layout.Roots()) > 0 {
+		s.report.Notes = append(s.report.Notes, file+" is read by no build of the folder")
+		return nil
+	}
+	at, err := k.above()
+	if err == nil && at != "" {
+		s.report.Notes = append(s.report.Notes, at+" above the folder is not edited, so its build does not read "+file)
+	}
+	return err
 }
 
 // rootsFor returns the builds that will read a file: those that reach it, or that govern its directory.

@@ -114,7 +114,7 @@ func (r *Report) add(o ObjectReport) {
 		r.Unchanged++
 	case Retained:
 		r.Retained++
-		if len(r.RetainedNames) < retainedNames {
+		if len(r.RetainedNames) < listed {
 			r.RetainedNames = append(r.RetainedNames, o.Object)
 		}
 	case Refused, Skipped:
@@ -126,8 +126,8 @@ func (r *Report) add(o ObjectReport) {
 	}
 }
 
-// retainedNames bounds the names of retained documents in a report (decision 66).
-const retainedNames = 20
+// listed bounds lists of names in a result (decision 66).
+const listed = 20
 
 // Divergence is a scalar whose substitution token the folder does not resolve to the live value (git-writer 6.10).
 type Divergence struct {
@@ -151,6 +151,10 @@ type Result struct {
 	Layout layout.Summary
 	// Scan counts what the inventory read for this plan.
 	Scan inventory.Stats
+	// Unreached are manifests that no build of the folder reads although it has a render root (decision 47): the first 20
+	// paths from the repository root. UnreachedCount counts them all.
+	Unreached      []string
+	UnreachedCount int
 	// Divergences are tokens the folder leaves unresolved, for the condition RenderMatchesLive.
 	Divergences []Divergence
 }

@@ -60,7 +60,9 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 	if !d.Encrypted {
 		s.report.Notes = append(s.report.Notes, clearTextNote(d.Path))
 	}
-	p.kust.prover().expect(s, d.Path)
+	if err := p.kust.prover().expect(s, d.Path); err != nil {
+		return nil, err
+	}
 	p.done(s, Updated, sealed)
 	return nil, nil //nolint:nilnil // nothing to create
 }

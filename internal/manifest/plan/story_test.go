@@ -221,6 +221,12 @@ func lines(r *plan.Result) string {
 			l += " " + o.Source + " " + o.Disposition
 		}
 		out = append(out, strings.TrimSpace(l))
+		for _, n := range o.Notes {
+			out = append(out, "  note: "+n)
+		}
+	}
+	for _, u := range r.Unreached {
+		out = append(out, "unreached "+u)
 	}
 	for _, i := range r.Issues {
 		out = append(out, fmt.Sprintf("issue %s %s: %s", i.Kind, i.Path, i.Message))
