@@ -15,8 +15,8 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/cluster"
 )
 
-// bareStream is a stream without a source, for tests of the filter alone.
-func bareStream(t testing.TB, sink Sink, c Collection) *stream {
+// bareStream is the filter of a stream without a source.
+func bareStream(t testing.TB, sink Sink, c Collection) *filter {
 	t.Helper()
 	sanitize, err := newSanitize(TargetSpec{})
 	if err != nil {
@@ -26,10 +26,10 @@ func bareStream(t testing.TB, sink Sink, c Collection) *stream {
 		target: key, sink: sink, sanitize: sanitize, clock: clock.RealClock{}, recorder: silent{},
 		report: func(*stream, report) {}, missing: func() {},
 	}, c, nil, false)
-	if s.selection, err = newSelection(c); err != nil {
+	if err := s.filter.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return s.filter
 }
 
 // rawDeployment is about 3 KB, as the API server would write it.

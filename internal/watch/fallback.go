@@ -30,7 +30,7 @@ type buffered struct {
 
 // listReplay gathers a snapshot from a paged list while a watch that began before it fills a buffer (watch 8.3).
 func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) error {
-	s.last.listed = true
+	s.voice.last.listed = true
 	began := s.clock.Now()
 	// One small page tells where to begin the watch; without a version it would repeat every object.
 	first, err := s.source.List(ctx, s.collection(), 1, "")
@@ -42,12 +42,12 @@ func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) er
 		return err
 	}
 	defer w.Close()
-	s.opened(true)
+	s.voice.opened(true)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	events, listed := pump(ctx, w, cancel)
-	g := newGathering()
-	rv, err := s.list(ctx, g)
+	g := newGathering(s.filter)
+	rv, err := g.list(ctx, s.collection())
 	if err != nil {
 		if cause := context.Cause(ctx); errors.Is(cause, errOverflow) {
 			return cause
@@ -65,7 +65,7 @@ func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) er
 		for {
 			select {
 			case b := <-events:
-				if b.err != nil || !s.before(b.frame, rv) {
+				if b.err != nil || !s.filter.before(b.frame, rv) {
 					return b.frame, b.err
 				}
 			case <-ctx.Done():
@@ -107,16 +107,16 @@ func pump(ctx context.Context, w cluster.Stream, overflow context.CancelCauseFun
 	return events, listed
 }
 
-// list reads all pages at one resource version. A continue token that expired starts it over with an empty gathering.
-func (s *stream) list(ctx context.Context, g *gathering) (string, error) {
+// list reads all pages at one resource version. A continue token that expired starts it over with nothing gathered.
+func (g *gathering) list(ctx context.Context, col cluster.Collection) (string, error) {
 	next, rv := "", ""
 	for {
-		page, err := s.source.List(ctx, s.collection(), listPage, next)
+		page, err := g.source.List(ctx, col, listPage, next)
 		var status *cluster.StatusError
 		if errors.As(err, &status) && status.Expired() && next != "" {
-			*g = *newGathering()
+			*g = *newGathering(g.filter)
 			next, rv = "", ""
-			if err := s.waitIntake(ctx, nil, backoffMin); err != nil {
+			if err := g.wait(ctx, nil, backoffMin); err != nil {
 				return "", err
 			}
 			continue
@@ -128,7 +128,7 @@ func (s *stream) list(ctx context.Context, g *gathering) (string, error) {
 			rv = page.ResourceVersion
 		}
 		for _, raw := range page.Items {
-			s.collect(cluster.Frame{Type: cluster.Added, Object: raw}, g)
+			g.collect(cluster.Frame{Type: cluster.Added, Object: raw})
 		}
 		if next = page.Continue; next == "" {
 			return rv, nil
@@ -138,11 +138,11 @@ func (s *stream) list(ctx context.Context, g *gathering) (string, error) {
 
 // before reports a buffered event that the list already shows. Versions are compared only when both are numbers; else
 // nothing is dropped and the content filter decides.
-func (s *stream) before(f cluster.Frame, rv string) bool {
-	if f.Type == cluster.Failed {
+func (f *filter) before(fr cluster.Frame, rv string) bool {
+	if fr.Type == cluster.Failed {
 		return false
 	}
-	h, ok := s.scanner.Head(f.Object)
+	h, ok := f.scanner.Head(fr.Object)
 	if !ok {
 		return false
 	}

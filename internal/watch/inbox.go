@@ -27,18 +27,6 @@ type mail struct {
 	redeclare bool
 }
 
-// report is what a stream says about itself.
-type report struct {
-	phase           Phase
-	reason, message string
-	listed, skipped bool
-	objects         int
-	// accepted counts the snapshots the worker accepted.
-	accepted int
-	// open: a session is held at the API server.
-	open bool
-}
-
 // inbox hands mail to a target's owner. Posting never blocks.
 type inbox struct {
 	mu   sync.Mutex

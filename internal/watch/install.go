@@ -30,12 +30,12 @@ func (t *target) install(ctx context.Context, plan Plan) {
 	for cell, s := range t.streams {
 		c, ok := wanted[cell]
 		if ok && t.withheld(c) == nil && keeps(s.col, c) && s.env == t.env {
-			if s.setNamed(c.Named) {
-				s.wakeUp()
+			if s.control.setNamed(c.Named) {
+				s.control.wakeUp()
 			}
 			continue
 		}
-		settled[cell] = s.env.sink == t.env.sink && s.isSettled()
+		settled[cell] = s.env.sink == t.env.sink && s.control.isSettled()
 		t.remove(s)
 		gr := [2]string{cell.Group, cell.Resource}
 		left[gr] = append(left[gr], s.done)
@@ -116,7 +116,7 @@ func (t *target) replaceAll(ctx context.Context, sameSink bool) {
 	for cell, s := range t.streams {
 		s.close()
 		delete(t.reports, s)
-		fresh[cell] = newStream(t.env, s.col, []<-chan struct{}{s.done}, sameSink && s.isSettled())
+		fresh[cell] = newStream(t.env, s.col, []<-chan struct{}{s.done}, sameSink && s.control.isSettled())
 	}
 	t.streams = fresh
 	t.declare(false)

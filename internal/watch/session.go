@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
@@ -19,28 +18,18 @@ import (
 )
 
 const (
-	// silentReplay is how long after the last initial event the end bookmark may take; longReplay bounds the whole.
-	silentReplay = 30 * time.Second
-	longReplay   = 2 * time.Minute
 	// schemaWait bounds the reading of a type's schema before its first snapshot.
 	schemaWait = 15 * time.Second
+	// outcomeWait bounds how long the result of a snapshot is awaited; it cancels nothing.
+	outcomeWait = 5 * time.Minute
 )
 
 // errList ends a replay whose server cannot stream initial events; the next session lists.
 var errList = errors.New("the API server does not stream initial events for this type")
 
-// refusedError is a snapshot the worker refused.
-type refusedError struct {
-	verdict change.Verdict
-	wake    <-chan struct{}
-	size    int64
-}
-
-func (e *refusedError) Error() string { return "the branch refused the snapshot: " + string(e.verdict) }
-
 // replay gathers a snapshot, offers it and then follows the same watch (watch 8.2).
 func (s *stream) replay(ctx context.Context) error {
-	s.say(Replaying, s.why, "")
+	s.voice.say(Replaying, s.why, "")
 	stamp := s.stamp()
 	release, err := s.source.Replay(ctx)
 	if err != nil {
@@ -57,23 +46,24 @@ func (s *stream) replay(ctx context.Context) error {
 		return s.cannotStream(err)
 	}
 	defer w.Close()
-	s.opened(true)
-	g := newGathering()
-	rv, err := s.gather(ctx, w, g)
+	s.voice.opened(true)
+	g := newGathering(s.filter)
+	rv, err := g.read(ctx, w)
 	if err != nil {
-		return err
+		return s.incomplete(ctx, err)
 	}
 	release()
+	s.health.incomplete = 0
 	s.recorder.Replayed(s.col.Type, len(g.items), s.clock.Since(began))
 	s.recorder.Recovered(s.target, s.col.Type, RecoveryReplay)
-	s.last.listed = false
+	s.voice.last.listed = false
 	if err := s.offerSnapshot(ctx, g, rv, stamp); err != nil {
 		return err
 	}
 	return s.follow(ctx, w.Next)
 }
 
-// collection is the collection in the words of the source.
+// collection is the stream's collection in the words of the source.
 func (s *stream) collection() cluster.Collection {
 	return cluster.Collection{Type: s.col.Type, Namespace: s.col.Namespace, Selector: s.col.Selector}
 }
@@ -103,6 +93,26 @@ func (s *stream) cannotStream(err error) error {
 	return s.listFromNowOn(e.Error())
 }
 
+// incomplete says what follows a replay that ended before its end bookmark: only a 410 and a broken connection are worth
+// another replay (decision 72), and an orderly end no more than three times.
+func (s *stream) incomplete(ctx context.Context, err error) error {
+	var e *cluster.StatusError
+	switch {
+	case ctx.Err() != nil:
+		return err
+	case errors.Is(err, errNoBookmark):
+		return s.listFromNowOn(err.Error())
+	case errors.As(err, &e) && !e.Expired():
+		return s.listFromNowOn(e.Error())
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		if s.health.tooOften() {
+			return s.listFromNowOn(fmt.Sprintf("%d replays in a row ended before their end bookmark", incompleteReplays))
+		}
+		return fmt.Errorf("the initial replay ended early: %w", err)
+	}
+	return err
+}
+
 func (s *stream) listFromNowOn(why string) error {
 	if s.source.RememberLists(s.col.Type) {
 		s.log.Info("listing a type because its server does not stream initial events",
@@ -111,155 +121,11 @@ func (s *stream) listFromNowOn(why string) error {
 	return errList
 }
 
-// gathering collects the objects of a snapshot: the last state of each, and the removals seen on the way.
-type gathering struct {
-	items   []gathered
-	index   map[string]int
-	deleted map[string]cluster.Frame
-	order   []string
-}
-
-type gathered struct {
-	item     change.Item
-	key      objectKey
-	accepted accepted
-	dropped  bool
-}
-
-func newGathering() *gathering {
-	return &gathering{index: map[string]int{}, deleted: map[string]cluster.Frame{}}
-}
-
-// drop takes an object out.
-func (g *gathering) drop(id string) {
-	if i, ok := g.index[id]; ok {
-		g.items[i] = gathered{dropped: true}
-		delete(g.index, id)
-	}
-}
-
-func (g *gathering) put(id string, it gathered) {
-	delete(g.deleted, id)
-	if i, ok := g.index[id]; ok {
-		g.items[i] = it
-		return
-	}
-	g.index[id] = len(g.items)
-	g.items = append(g.items, it)
-}
-
-// gather reads initial events up to the end bookmark and returns its resource version.
-func (s *stream) gather(ctx context.Context, w cluster.Stream, g *gathering) (string, error) {
-	late := errors.New("no end bookmark")
-	var once sync.Once
-	var isLate bool
-	end := func() { once.Do(func() { isLate = true; w.Close() }) }
-	silence := s.clock.AfterFunc(silentReplay, end)
-	defer silence.Stop()
-	bound := s.clock.AfterFunc(longReplay, end)
-	defer bound.Stop()
-	for {
-		f, err := w.Next()
-		if err != nil {
-			// After this the timers cannot change isLate any more.
-			once.Do(func() {})
-			if isLate && ctx.Err() == nil {
-				return "", s.listFromNowOn(late.Error())
-			}
-			return "", s.incompleteReplay(ctx, err)
-		}
-		switch f.Type {
-		case cluster.Failed:
-			e := cluster.ParseStatus(f.Object)
-			s.recorder.Event(s.target, s.col.Type, OutcomeStreamError)
-			if e.Expired() {
-				return "", e
-			}
-			return "", s.listFromNowOn(e.Error())
-		case cluster.Bookmark:
-			h, ok := s.scanner.Head(f.Object)
-			if ok && h.InitialEventsEnd {
-				s.incomplete = 0
-				return string(h.ResourceVersion), nil
-			}
-		default:
-			silence.Reset(silentReplay)
-			s.collect(f, g)
-		}
-	}
-}
-
-// incompleteReplay counts replays that the server ends early; after three in a row the type is listed.
-func (s *stream) incompleteReplay(ctx context.Context, err error) error {
-	if ctx.Err() != nil || !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
-	}
-	if s.incomplete++; s.incomplete >= incompleteReplays {
-		s.incomplete = 0
-		return s.listFromNowOn(fmt.Sprintf("%d replays in a row ended before their end bookmark", incompleteReplays))
-	}
-	return fmt.Errorf("the initial replay ended early: %w", err)
-}
-
-// collect takes one initial event into the gathering. Terminating objects are not desired: a deletion request already
-// means absent. A removal is repeated as a live one behind the snapshot (decision 73).
-func (s *stream) collect(f cluster.Frame, g *gathering) {
-	h, ok := s.scanner.Head(f.Object)
-	if !ok || !s.inScope(&h) {
-		s.recorder.Event(s.target, s.col.Type, OutcomeNotObject)
-		return
-	}
-	id := string(h.Namespace) + "\x00" + string(h.Name)
-	if f.Type == cluster.Deleted {
-		g.drop(id)
-		if _, again := g.deleted[id]; !again {
-			g.order = append(g.order, id)
-		}
-		g.deleted[id] = cluster.Frame{Type: f.Type, Object: slices.Clone(f.Object)}
-		return
-	}
-	if _, selected := s.selection.wanted(h.Labels); !selected || h.Deleting {
-		g.drop(id)
-		return
-	}
-	item, err := s.sanitize(f.Object, s.col.Type)
-	if err != nil {
-		// Neither written nor swept: an object that cannot be read must not look absent.
-		s.log.Error(err, "an object cannot be mirrored", "type", s.col.Type.GroupResource())
-		item = s.identity(&h)
-		item.Protected = "unreadable"
-	}
-	it := gathered{item: item, key: keyOf(&h), accepted: accepted{raw: h.Hash}}
-	if item.Protected == "" {
-		it.accepted.content = contentOf(&item)
-	}
-	g.put(id, it)
-}
-
-// inScope reports whether an object lies in the collection's namespace.
-func (s *stream) inScope(h *cluster.Head) bool {
-	return len(h.Name) > 0 && (s.col.Namespace == "" || string(h.Namespace) == s.col.Namespace)
-}
-
 // offerSnapshot hands the snapshot to the worker. Only acceptance moves the mark, the baseline and replay-done.
 func (s *stream) offerSnapshot(ctx context.Context, g *gathering, rv string, stamp Stamp) error {
-	snap := change.Snapshot{
-		Target: s.target, Cell: s.col.Cell(), Type: s.col.Type, ResourceVersion: rv, Selected: s.col.bounded(),
-	}
-	snap.Items = make([]change.Item, 0, len(g.index))
-	next := make(baseline, len(g.index))
-	for i := range g.items {
-		it := &g.items[i]
-		if it.dropped {
-			continue
-		}
-		snap.Items = append(snap.Items, it.item)
-		next[it.key] = it.accepted
-	}
-	g.items, g.index = nil, nil
-	slices.SortFunc(snap.Items, func(a, b change.Item) int { return a.Object.Compare(b.Object) })
+	snap, next := g.take(rv)
 	wake := s.sink.Wake()
-	verdict, outcome := s.sink.Snapshot(ctx, snap, !s.isSettled(), stamp)
+	verdict, outcome := s.sink.Snapshot(ctx, snap, !s.control.isSettled(), stamp)
 	if verdict != change.Accepted {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -267,20 +133,17 @@ func (s *stream) offerSnapshot(ctx context.Context, g *gathering, rv string, sta
 		s.recorder.Refused(s.target, "resync", verdict)
 		return &refusedError{verdict: verdict, wake: wake, size: snap.Size()}
 	}
-	s.baseline, s.replayed = next, true
-	s.mark = append(s.mark[:0], rv...)
-	s.failures, s.failedAt = 0, time.Time{}
-	s.last.accepted++
-	s.last.objects = len(snap.Items)
+	s.filter.baseline, s.replayed = next, true
+	s.filter.mark = append(s.filter.mark[:0], rv...)
+	s.health.cured()
 	s.why = ReasonResumeReplay
-	s.say(Streaming, ReasonAllStreamsReady, "")
+	s.voice.last.accepted++
+	s.voice.last.objects = len(snap.Items)
+	s.voice.say(Streaming, ReasonAllStreamsReady, "")
 	go s.await(outcome)
-	for _, id := range g.order {
-		if f, ok := g.deleted[id]; ok {
-			delete(g.deleted, id)
-			if err := s.event(ctx, f); err != nil {
-				return err
-			}
+	for _, f := range g.removals() {
+		if err := s.filter.event(ctx, f); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -298,61 +161,32 @@ func (s *stream) await(outcome <-chan change.Outcome) {
 		return
 	}
 	pause := intakeRecheck
-	s.control.mu.Lock()
 	if o == change.Discarded {
-		// The branch wants another one, but the cause may last: ask at a growing distance.
-		pause = min(backoffMin<<min(s.control.discarded, 4), backoffMax)
-		s.control.discarded++
+		pause = s.control.discard()
 	} else {
-		s.control.settled, s.control.discarded = true, 0
+		s.control.settle()
 	}
-	s.control.mu.Unlock()
 	if o == change.Discarded || o == change.FailedOutcome {
 		t.Reset(pause)
 		select {
 		case <-t.C():
-			s.snapshotAgain(ReasonResumeReplay)
+			s.control.snapshotAgain(ReasonResumeReplay)
 		case <-s.done:
 		}
 	}
 }
 
-// refused waits for intake to reopen after a refused snapshot, then the next session gathers it again (watch 12).
-func (s *stream) refused(e *refusedError) time.Duration {
-	s.recorder.SessionEnded(s.col.Type, EndedStopped)
-	message := "The branch does not take snapshots now: " + string(e.verdict) + "."
-	if e.verdict == change.TooLarge {
-		message = fmt.Sprintf("The snapshot of %s holds %d bytes, more than the branch takes while its remote is away.",
-			s.col.Cell(), e.size)
-	}
-	if e.verdict == change.UnknownTarget {
-		s.missing()
-	}
-	s.say(Replaying, ReasonBranchIntakePaused, message)
-	t := s.clock.NewTimer(intakeRecheck)
-	defer t.Stop()
-	if e.verdict == change.UnknownTarget {
-		t.Reset(offerBackoffMax)
-	}
-	select {
-	case <-e.wake:
-	case <-t.C():
-	case <-s.control.kick:
-	}
-	return 0
-}
-
 // resume follows the watch from the mark.
 func (s *stream) resume(ctx context.Context) error {
-	w, err := s.source.Open(ctx, s.collection(), cluster.Mark{ResourceVersion: string(s.mark)})
+	w, err := s.source.Open(ctx, s.collection(), cluster.Mark{ResourceVersion: string(s.filter.mark)})
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	s.opened(true)
+	s.voice.opened(true)
 	s.recorder.Recovered(s.target, s.col.Type, RecoveryResume)
-	if s.last.phase != Streaming {
-		s.say(Streaming, ReasonAllStreamsReady, "")
+	if s.voice.last.phase != Streaming {
+		s.voice.say(Streaming, ReasonAllStreamsReady, "")
 	}
 	return s.follow(ctx, w.Next)
 }
@@ -372,21 +206,13 @@ func (s *stream) follow(ctx context.Context, next func() (cluster.Frame, error))
 			s.recorder.Event(s.target, s.col.Type, OutcomeStreamError)
 			return cluster.ParseStatus(f.Object)
 		case cluster.Bookmark:
-			if h, ok := s.scanner.Head(f.Object); ok {
-				s.moveMark(&h)
+			if h, ok := s.filter.scanner.Head(f.Object); ok {
+				_ = s.filter.pass(&h, OutcomeBookmark)
 			}
-			s.recorder.Event(s.target, s.col.Type, OutcomeBookmark)
 		default:
-			if err := s.event(ctx, f); err != nil {
+			if err := s.filter.event(ctx, f); err != nil {
 				return err
 			}
 		}
-	}
-}
-
-// moveMark advances the mark to an event that was accepted or needs no acceptance.
-func (s *stream) moveMark(h *cluster.Head) {
-	if len(h.ResourceVersion) > 0 {
-		s.mark = append(s.mark[:0], h.ResourceVersion...)
 	}
 }

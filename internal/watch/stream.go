@@ -6,10 +6,9 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -20,22 +19,11 @@ import (
 )
 
 const (
-	backoffMin = 2 * time.Second
-	backoffMax = 30 * time.Second
-	// healthyAfter is how long a session must have lived to count as a success.
-	healthyAfter = time.Minute
 	// notPermittedPause is the wait after a 403; skippedPause the one of a type only a wildcard selects.
 	notPermittedPause = time.Minute
 	skippedPause      = 10 * time.Minute
 	// intakeRecheck bounds the wait for a wake-up after a refused snapshot.
 	intakeRecheck = time.Minute
-	// outcomeWait bounds how long the result of a snapshot is awaited; it cancels nothing.
-	outcomeWait = 5 * time.Minute
-	// errorAfter and errorAttempts: from then on a failing stream is blocked, before it is merely replaying.
-	errorAfter    = 30 * time.Second
-	errorAttempts = 3
-	// incompleteReplays is after how many replays in a row that the server ends early the type is listed instead.
-	incompleteReplays = 3
 )
 
 // env is what all streams of a target share.
@@ -64,48 +52,25 @@ type stream struct {
 	after []<-chan struct{}
 	done  chan struct{}
 	stop  context.CancelFunc
+	// control is how others reach the goroutine. The fields below it belong to the goroutine.
+	control *control
 
-	// The fields below belong to the goroutine.
-	scanner    *cluster.Scanner
-	selection  *selection
-	baseline   baseline
-	mark       []byte
-	replayed   bool
-	incomplete int
-	failures   int
-	failedAt   time.Time
-	why        string
-	last       report
-
-	// control is how others reach the goroutine.
-	control control
+	voice  *voice
+	filter *filter
+	health health
+	// replayed: this stream completed a replay of its own, so it may resume from its mark.
+	replayed bool
+	// why is the reason of the next replay.
+	why string
 }
-
-// control is the part of a stream that other goroutines touch.
-type control struct {
-	mu sync.Mutex
-	// cancel ends the running session; nil between sessions.
-	cancel context.CancelCauseFunc
-	// again: take a fresh snapshot, for this reason.
-	again string
-	// settled: some snapshot of this collection was settled.
-	settled bool
-	// discarded counts snapshots in a row that the branch threw away.
-	discarded int
-	named     bool
-	kick      chan struct{}
-}
-
-// errAgain is the cause of a session that ends because a fresh snapshot is wanted.
-var errAgain = errors.New("a fresh snapshot is wanted")
 
 func newStream(e *env, col Collection, after []<-chan struct{}, settled bool) *stream {
 	s := &stream{
-		env: e, col: col, after: after, done: make(chan struct{}),
-		scanner: cluster.NewScanner(), baseline: baseline{}, why: ReasonInitialReplay,
+		env: e, col: col, after: after, done: make(chan struct{}), control: newControl(col.Named, settled),
+		why: ReasonInitialReplay,
 	}
-	s.control.kick = make(chan struct{}, 1)
-	s.control.named, s.control.settled = col.Named, settled
+	s.voice = &voice{post: func(r report) { e.report(s, r) }}
+	s.filter = newFilter(e, col, s.voice)
 	return s
 }
 
@@ -121,47 +86,6 @@ func (s *stream) start(ctx context.Context) {
 // close ends the stream; done is closed when it has ended.
 func (s *stream) close() { s.stop() }
 
-// snapshotAgain asks for a fresh snapshot. It never blocks.
-func (s *stream) snapshotAgain(reason string) {
-	c := &s.control
-	c.mu.Lock()
-	c.again = reason
-	if c.cancel != nil {
-		c.cancel(errAgain)
-	}
-	c.mu.Unlock()
-	s.wakeUp()
-}
-
-// wakeUp ends a pause: something that may have caused it has changed.
-func (s *stream) wakeUp() {
-	select {
-	case s.control.kick <- struct{}{}:
-	default:
-	}
-}
-
-// setNamed notes whether a rule names the resource and reports a change.
-func (s *stream) setNamed(named bool) bool {
-	s.control.mu.Lock()
-	defer s.control.mu.Unlock()
-	changed := s.control.named != named
-	s.control.named = named
-	return changed
-}
-
-func (s *stream) isSettled() bool {
-	s.control.mu.Lock()
-	defer s.control.mu.Unlock()
-	return s.control.settled
-}
-
-func (s *stream) named() bool {
-	s.control.mu.Lock()
-	defer s.control.mu.Unlock()
-	return s.control.named
-}
-
 func (s *stream) run(ctx context.Context) {
 	for _, ended := range s.after {
 		select {
@@ -170,25 +94,21 @@ func (s *stream) run(ctx context.Context) {
 			return
 		}
 	}
-	var err error
-	if s.selection, err = newSelection(s.col); err != nil {
+	if err := s.filter.prepare(); err != nil {
 		// The rules were compiled with the same parser, so this is a programming error: say so and stay closed.
-		s.say(Blocked, ReasonWatchError, err.Error())
+		s.voice.say(Blocked, ReasonWatchError, err.Error())
 		<-ctx.Done()
 		return
 	}
-	s.say(Replaying, ReasonInitialReplay, "")
 	for ctx.Err() == nil {
 		began := s.clock.Now()
 		err := s.session(ctx)
-		s.opened(false)
+		s.voice.opened(false)
 		if ctx.Err() != nil {
 			s.recorder.SessionEnded(s.col.Type, EndedStopped)
 			return
 		}
-		if pause := s.ended(err, s.clock.Since(began)); pause > 0 {
-			s.pause(ctx, pause)
-		}
+		s.pause(ctx, s.ended(err, s.clock.Since(began)))
 	}
 }
 
@@ -196,143 +116,136 @@ func (s *stream) run(ctx context.Context) {
 func (s *stream) session(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &s.control
-	c.mu.Lock()
-	if c.again != "" {
-		s.replayed, s.why, c.again = false, c.again, ""
+	if again := s.control.begin(cancel); again != "" {
+		s.replayed, s.why = false, again
 	}
-	c.cancel = cancel
-	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.cancel = nil
-		c.mu.Unlock()
-	}()
+	defer s.control.end()
 	var err error
-	if s.replayed && len(s.mark) > 0 {
+	if s.replayed && len(s.filter.mark) > 0 {
 		err = s.resume(ctx)
 	} else {
 		err = s.replay(ctx)
 	}
-	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil && !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(ctx); errors.Is(cause, errAgain) {
 		return cause
 	}
 	return err
 }
 
-// ended decides what follows a session (watch 8.4) and how long to wait before.
-func (s *stream) ended(err error, lived time.Duration) time.Duration {
+// delay is how to wait until the next session. wake is nil when only time and a kick end the wait.
+type delay struct {
+	d    time.Duration
+	wake <-chan struct{}
+}
+
+// pause waits, or ends early when something that concerns this stream changed.
+func (s *stream) pause(ctx context.Context, r delay) {
+	if r.d <= 0 {
+		return
+	}
+	t := s.clock.NewTimer(r.d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C():
+	case <-r.wake:
+	case <-s.control.kick:
+	}
+}
+
+// ended decides what follows a session (watch 8.4).
+func (s *stream) ended(err error, lived time.Duration) delay {
 	if lived >= healthyAfter {
-		s.failures, s.failedAt = 0, time.Time{}
+		s.health.cured()
 	}
 	var status *cluster.StatusError
 	var refused *refusedError
 	switch {
+	case errors.Is(err, errList):
+		return delay{}
 	case errors.Is(err, errAgain):
 		s.recorder.SessionEnded(s.col.Type, EndedStopped)
-		return 0
+		return delay{}
 	case errors.As(err, &refused):
+		s.recorder.SessionEnded(s.col.Type, EndedStopped)
 		return s.refused(refused)
+	case errors.Is(err, errStopped):
+		s.voice.say(Replaying, ReasonBranchIntakePaused, "The branch worker has stopped.")
+		return delay{d: offerBackoffMax}
 	case cluster.IsNotConnected(err):
 		s.recorder.SessionEnded(s.col.Type, EndedCredentials)
-		s.replayed, s.why = false, s.againReason()
-		s.say(Replaying, ReasonNotReady, "The source cluster has no usable credentials now.")
-		return intakeRecheck
-	case errors.Is(err, errList):
-		return 0
-	case errors.Is(err, errStopped):
-		s.say(Replaying, ReasonBranchIntakePaused, "The branch worker has stopped.")
-		return offerBackoffMax
+		s.replayed, s.why = false, s.voice.againReason()
+		s.voice.say(Replaying, ReasonNotReady, "The source cluster has no usable credentials now.")
+		return delay{d: intakeRecheck}
 	case errors.As(err, &status):
 		return s.status(status)
-	case errors.Is(err, io.EOF) && s.replayed && s.failures == 0 && lived >= backoffMin:
+	case errors.Is(err, io.EOF) && s.replayed && s.health.failures == 0 && lived >= backoffMin:
 		// The server ends every watch after some time; that is no failure.
-		return 0
+		return delay{}
 	}
 	s.recorder.SessionEnded(s.col.Type, EndedError)
 	return s.failed(err)
 }
 
 // status handles a refusal in the server's words.
-func (s *stream) status(e *cluster.StatusError) time.Duration {
+func (s *stream) status(e *cluster.StatusError) delay {
 	switch {
 	case e.Expired():
 		s.recorder.SessionEnded(s.col.Type, EndedExpired)
 		s.replayed, s.why = false, ReasonExpired
-		if s.failures++; s.failures == 1 {
-			return 0
+		if s.health.failures++; s.health.failures == 1 {
+			return delay{}
 		}
-		return s.backoff()
+		return delay{d: s.health.backoff()}
 	case e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden:
 		s.recorder.SessionEnded(s.col.Type, EndedForbidden)
-		s.last.skipped = !s.named()
-		s.say(Blocked, ReasonWatchNotPermitted, e.Error())
-		if s.last.skipped {
-			return skippedPause
+		s.voice.last.skipped = !s.control.isNamed()
+		s.voice.say(Blocked, ReasonWatchNotPermitted, e.Error())
+		if s.voice.last.skipped {
+			return delay{d: skippedPause}
 		}
-		return notPermittedPause
+		return delay{d: notPermittedPause}
 	case e.Code == http.StatusNotFound:
 		// The type is gone, or this server does not serve it yet: discovery knows more.
 		s.refresh()
-	case e.Code == http.StatusTooManyRequests && e.RetryAfter > 0:
-		s.failed(e)
-		return e.RetryAfter
 	}
 	s.recorder.SessionEnded(s.col.Type, EndedError)
-	return s.failed(e)
+	r := s.failed(e)
+	if e.Code == http.StatusTooManyRequests && e.RetryAfter > 0 {
+		r.d = e.RetryAfter
+	}
+	return r
 }
 
 // failed counts a failure and returns the pause after it. A stream is blocked only when it keeps failing.
-func (s *stream) failed(err error) time.Duration {
-	now := s.clock.Now()
-	if s.failures++; s.failures == 1 {
-		s.failedAt = now
+func (s *stream) failed(err error) delay {
+	if s.health.failed(s.clock.Now()) {
+		s.voice.say(Blocked, ReasonWatchError, "Watching "+s.col.Type.GroupResource()+" fails: "+cluster.PlainCause(err))
 	}
-	if s.failures >= errorAttempts || now.Sub(s.failedAt) >= errorAfter {
-		s.say(Blocked, ReasonWatchError, "Watching "+s.col.Type.GroupResource()+" fails: "+cluster.PlainCause(err))
-	}
-	return s.backoff()
+	return delay{d: s.health.backoff()}
 }
 
-// backoff doubles from 2 s to 30 s, with a jitter of 20 %.
-func (s *stream) backoff() time.Duration {
-	d := backoffMin << min(max(s.failures-1, 0), 4)
-	d = min(d, backoffMax)
-	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // jitter needs no secrecy
+// refusedError is a snapshot the worker refused.
+type refusedError struct {
+	verdict change.Verdict
+	wake    <-chan struct{}
+	size    int64
 }
 
-// pause waits, or ends early when something that concerns this stream changed.
-func (s *stream) pause(ctx context.Context, d time.Duration) {
-	t := s.clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C():
-	case <-s.control.kick:
-	}
-}
+func (e *refusedError) Error() string { return "the branch refused the snapshot: " + string(e.verdict) }
 
-// againReason is the reason of a replay that is not the first.
-func (s *stream) againReason() string {
-	if s.last.accepted == 0 {
-		return ReasonInitialReplay
+// refused waits for intake to reopen after a refused snapshot; the next session gathers it again (watch 12).
+func (s *stream) refused(e *refusedError) delay {
+	r := delay{d: intakeRecheck, wake: e.wake}
+	message := "The branch does not take snapshots now: " + string(e.verdict) + "."
+	switch e.verdict {
+	case change.TooLarge:
+		message = fmt.Sprintf("The snapshot of %s holds %d bytes, more than the branch takes while its remote is away.",
+			s.col.Cell(), e.size)
+	case change.UnknownTarget:
+		s.missing()
+		r.d = offerBackoffMax
 	}
-	return ReasonResumeReplay
-}
-
-// say reports a phase to the owner.
-func (s *stream) say(p Phase, reason, message string) {
-	if p != Blocked {
-		s.last.skipped = false
-	}
-	s.last.phase, s.last.reason, s.last.message = p, reason, message
-	s.report(s, s.last)
-}
-
-// opened reports whether the API server holds a session of this stream.
-func (s *stream) opened(open bool) {
-	if s.last.open != open {
-		s.last.open = open
-		s.report(s, s.last)
-	}
+	s.voice.say(Replaying, ReasonBranchIntakePaused, message)
+	return r
 }

@@ -247,7 +247,7 @@ func (t *target) rebuild(ctx context.Context, sameSink bool) {
 // sourceChanged reacts to news of the source: streams that wait try again, and a moved catalog is planned.
 func (t *target) sourceChanged(now time.Time) {
 	for _, s := range t.streams {
-		s.wakeUp()
+		s.control.wakeUp()
 	}
 	if t.source.Catalog().Revision() != t.plan.revision || !t.plan.installed {
 		t.trigger(TriggerSharedRefresh, now)
@@ -270,7 +270,7 @@ func (t *target) reported(s *stream, r report, now time.Time) {
 func (t *target) snapshotAgain(cell change.Cell) {
 	for c, s := range t.streams {
 		if cell == c || cell == (change.Cell{}) {
-			s.snapshotAgain(ReasonResumeReplay)
+			s.control.snapshotAgain(ReasonResumeReplay)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func (t *target) startRecheck(token string) {
 	t.recheck.before = map[*stream]int{}
 	for _, s := range t.streams {
 		t.recheck.before[s] = t.reports[s].accepted
-		s.snapshotAgain(ReasonResumeReplay)
+		s.control.snapshotAgain(ReasonResumeReplay)
 	}
 }
 
