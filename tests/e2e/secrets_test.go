@@ -97,7 +97,7 @@ var _ = Describe("A Secret", func() {
 		Expect(string(s.Data["username"])).To(Equal("planted-user-name"))
 
 		before := m.repo.Tip("main")
-		m.secret(ctx, "login", map[string]string{"password": "planted-password-2"})
+		m.secret(ctx, "login", map[string]string{"username": "planted-user-name", "password": "planted-password-2"})
 		Eventually(func() string { return m.repo.Tip("main") }).ShouldNot(Equal(before))
 		stat := must(m.repo.Git("diff", "--numstat", before, "main", "--", m.secretFile("login")))
 		var added, removed int
