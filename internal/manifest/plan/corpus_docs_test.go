@@ -134,3 +134,28 @@ func liveOf(b []byte, z *sanitize.Sanitizer) ([]change.Item, anyKind) {
 	}
 	return out, kinds
 }
+
+// TestCorpusIsReadTheSameTwice takes every repository and every kustomization folder of the corpus as a target: nothing
+// crashes, and a second look gives the same answer.
+func TestCorpusIsReadTheSameTwice(t *testing.T) {
+	g := NewWithT(t)
+	folders, accepted := 0, 0
+	for repo, files := range corpus(t) {
+		tree := manifest.NewMemTree(files)
+		for _, dir := range append(kustomizationDirs(files), ".") {
+			if dir == "" {
+				dir = "."
+			}
+			r := plan.Request{Tree: tree, Path: dir, Kinds: anyKind{}, Schemas: schemas{}}
+			first, second := mustPlan(t, r), mustPlan(t, r)
+			g.Expect(second.Issues).To(Equal(first.Issues), "%s/%s", repo, dir)
+			g.Expect(second.Layout).To(Equal(first.Layout))
+			g.Expect(first.Edits).To(BeEmpty())
+			folders++
+			if len(first.Issues) == 0 {
+				accepted++
+			}
+		}
+	}
+	t.Logf("%d folders, %d accepted", folders, accepted)
+}
