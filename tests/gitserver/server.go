@@ -54,6 +54,9 @@ type Request struct {
 	Status int
 	// In and Out are body bytes received and sent.
 	In, Out int64
+	// Began is when the request arrived, Took how long the server worked on it, its reading of the body included.
+	Began time.Time
+	Took  time.Duration
 }
 
 // Server serves the bare repositories of one folder.
@@ -196,15 +199,16 @@ func (s *Server) Reset() {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client went away
 	}
 	rec := Request{Method: r.Method, Path: r.URL.RequestURI(), Service: service(r), Protocol: r.Header.Get("Git-Protocol"),
-		Authorization: r.Header.Get("Authorization"), UserAgent: r.UserAgent(), In: int64(len(body))}
+		Authorization: r.Header.Get("Authorization"), UserAgent: r.UserAgent(), In: int64(len(body)), Began: began}
 	cw := &countingWriter{ResponseWriter: w}
 	defer func() {
-		rec.Status, rec.Out = cw.status, cw.n
+		rec.Status, rec.Out, rec.Took = cw.status, cw.n, time.Since(began)
 		s.mu.Lock()
 		s.requests = append(s.requests, rec)
 		s.mu.Unlock()
