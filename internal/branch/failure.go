@@ -33,7 +33,7 @@ func failure(ctx context.Context, err error) *core.Failure {
 		f.Reason = core.Reason(reasoned.ConditionReason())
 	case errors.As(err, &transport):
 		f.Reason, f.RetryAfter = transportReason(transport.Kind), transport.RetryAfter
-	case errors.As(err, &corrupt), errors.Is(err, gitstore.ErrNoBase):
+	case errors.As(err, &corrupt), errors.Is(err, gitstore.ErrNoBase), errors.Is(err, gitstore.ErrStale):
 		f.Reason = core.ReasonStore
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		f.Reason = core.ReasonDeadline
@@ -53,6 +53,8 @@ func transportReason(k gitstore.Kind) core.Reason {
 		return core.ReasonRateLimited
 	case gitstore.Timeout:
 		return core.ReasonDeadline
+	case gitstore.Canceled:
+		return core.ReasonCancelled
 	case gitstore.UnsupportedFormat:
 		return core.ReasonUnsupportedRepository
 	default:

@@ -106,8 +106,12 @@ func (l *lane) fetch(ctx context.Context, e core.Fetch) core.Input {
 func (l *lane) push(ctx context.Context, e core.Push) core.Input {
 	r, err := l.store.Push(ctx, gitstore.Hash(e.Expected), gitstore.Hash(e.Tip))
 	if err != nil {
-		f := failure(ctx, err)
-		return core.Pushed{Op: e.Op, Outcome: core.PushFailed, Text: f.Text, Reason: f.Reason, RetryAfter: f.RetryAfter}
+		f, outcome := failure(ctx, err), core.PushFailed
+		var transport *gitstore.TransportError
+		if errors.As(err, &transport) && transport.MayHaveLanded() {
+			outcome = core.PushUnknown
+		}
+		return core.Pushed{Op: e.Op, Outcome: outcome, Text: f.Text, Reason: f.Reason, RetryAfter: f.RetryAfter}
 	}
 	p := core.Pushed{Op: e.Op, Outcome: core.PushOutcome(r.Outcome), Text: r.Text, RetryAfter: r.RetryAfter}
 	if r.TipKnown {

@@ -154,8 +154,9 @@ func (m *Manager) create(r Repository) (*entry, error) {
 	}
 	store, err := gitstore.New(gitstore.Options{
 		Dir: filepath.Join(m.o.StoragePath, hex.EncodeToString(sum[:8])), URL: r.URL, Branch: r.Branch, ParentBranch: r.ParentBranch,
-		Credentials: func(ctx context.Context) (gitstore.Credentials, error) { return (*w.credentials.Load())(ctx) },
-		Now:         m.o.Clock.Now, Deadline: m.o.Machine.CallDeadline,
+		Credentials:  func(ctx context.Context) (gitstore.Credentials, error) { return (*w.credentials.Load())(ctx) },
+		Capabilities: r.Capabilities,
+		Now:          m.o.Clock.Now, Deadline: m.o.Machine.CallDeadline,
 	})
 	if err != nil {
 		return nil, err

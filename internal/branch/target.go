@@ -24,6 +24,8 @@ type Repository struct {
 	ParentBranch string
 	// ProviderNamespace and ProviderName are labels of metrics and logs.
 	ProviderNamespace, ProviderName string
+	// Capabilities are those of the last probe of the repository; with them even the first push is one request.
+	Capabilities []string
 	// Credentials is asked once per network call, so a rotated Secret is used at once.
 	Credentials func(context.Context) (gitstore.Credentials, error)
 }

@@ -163,7 +163,9 @@ var operatorIdentity = []string{
 	"system:serviceaccounts", "system:serviceaccounts:" + OperatorNamespace, "system:authenticated",
 }
 
-func (c *ControlPlane) operatorKubeconfig() string { return filepath.Join(c.Dir, "kubeconfig-operator") }
+func (c *ControlPlane) operatorKubeconfig() string {
+	return filepath.Join(c.Dir, "kubeconfig-operator")
+}
 
 // Install applies config/crd and config/default as `make deploy` does.
 func (c *ControlPlane) Install(ctx context.Context) error {

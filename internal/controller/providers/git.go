@@ -42,8 +42,14 @@ type Git struct {
 	Writer          client.Writer
 	Tokens          *cache.TokenCache
 
-	mu        sync.Mutex
-	revisions map[types.NamespacedName]string
+	mu    sync.Mutex
+	known map[types.NamespacedName]known
+}
+
+// known is what was last learnt of a provider; neither part is a secret.
+type known struct {
+	revision     string
+	capabilities []string
 }
 
 // Credentials returns what a store calls once per network call.
@@ -82,7 +88,7 @@ func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Cr
 	if err != nil {
 		return gitstore.Credentials{}, err
 	}
-	g.remember(p, c.Revision)
+	g.remember(p, func(k *known) { k.revision = c.Revision })
 	return gitstore.Credentials(c), nil
 }
 
@@ -147,26 +153,35 @@ func isNotFound(err error) bool {
 	return ok && e.Reason == gitauth.SecretNotFound
 }
 
-func (g *Git) remember(p *v1alpha3.GitProvider, revision string) {
+func (g *Git) remember(p *v1alpha3.GitProvider, learn func(*known)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.revisions == nil {
-		g.revisions = map[types.NamespacedName]string{}
+	if g.known == nil {
+		g.known = map[types.NamespacedName]known{}
 	}
-	g.revisions[client.ObjectKeyFromObject(p)] = revision
+	k := g.known[client.ObjectKeyFromObject(p)]
+	learn(&k)
+	g.known[client.ObjectKeyFromObject(p)] = k
 }
 
 // Revision changes when the credential last read for a provider changed.
 func (g *Git) Revision(provider types.NamespacedName) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.revisions[provider]
+	return g.known[provider].revision
+}
+
+// Capabilities are what the server offered at the last probe.
+func (g *Git) Capabilities(provider types.NamespacedName) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.known[provider].capabilities
 }
 
 func (g *Git) forget(provider types.NamespacedName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.revisions, provider)
+	delete(g.known, provider)
 }
 
 // Signer returns what a worker calls once per commit; nil when commits are not signed.

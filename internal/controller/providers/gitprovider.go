@@ -132,13 +132,14 @@ func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProv
 	if err != nil {
 		return err
 	}
-	_, err = gitstore.Probe(ctx, gitstore.Options{
+	probed, err := gitstore.Probe(ctx, gitstore.Options{
 		URL: obj.Spec.URL, Deadline: obj.GetTimeout(),
 		Credentials: func(context.Context) (gitstore.Credentials, error) { return credentials, nil },
 	})
 	if err != nil {
 		return fmt.Errorf("the repository does not answer as it should: %w", err)
 	}
+	r.Git.remember(obj, func(k *known) { k.capabilities = probed.Capabilities })
 	return nil
 }
 

@@ -40,6 +40,8 @@ type Git interface {
 	Credentials(provider types.NamespacedName) func(context.Context) (gitstore.Credentials, error)
 	// Signer is called once per commit; nil when commits are not signed.
 	Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Signer, error)
+	// Capabilities are what the repository's server offered at the last probe.
+	Capabilities(provider types.NamespacedName) []string
 	// Revision changes when the credentials or keys last read for a provider changed.
 	Revision(provider types.NamespacedName) string
 }

@@ -43,6 +43,7 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 		Repository: branch.Repository{
 			URL: gp.Spec.URL, Identity: v.normal.Identity, Branch: obj.Spec.Branch, ParentBranch: obj.Spec.ParentBranch,
 			ProviderNamespace: gp.Namespace, ProviderName: gp.Name, Credentials: r.Git.Credentials(provider),
+			Capabilities: r.Git.Capabilities(provider),
 		},
 		Machine: core.TargetConfig{
 			IdleTimeout: obj.GetWindowIdleTimeout(), MaxDuration: obj.GetWindowMaxDuration(),
