@@ -38,11 +38,14 @@ func (k router) writeEntries() error {
 	return nil
 }
 
-// wishes notes that an object's change lands in the kustomization of a directory.
-func (pd *pending) wishes(k router, dir string) {
-	if c := k.p.layout.Kustomization(dir); c != nil && !slices.Contains(pd.written, c.Path) {
-		pd.written = append(pd.written, c.Path)
-	}
+// wish keeps what an object wants from the kustomization of a directory until nothing stands against the object.
+func (pd *pending) wish(k router, dir string, f func()) {
+	pd.elsewhere = append(pd.elsewhere, func() {
+		if c := k.p.layout.Kustomization(dir); c != nil && !slices.Contains(pd.written, c.Path) {
+			pd.written = append(pd.written, c.Path)
+		}
+		f()
+	})
 }
 
 // appendItem adds a mapping to a list of a kustomization.

@@ -45,8 +45,12 @@ type pending struct {
 	// doc is the document in the folder; nil when the object comes from a read-only base.
 	doc *inventory.Document
 	// why is the refusal that stands against editing the source; empty when it may be edited.
-	why     acceptance.Kind
-	written []string
+	why acceptance.Kind
+	// layers are the patches of the folder for the object, elsewhere the wishes for entries; both are carried out when
+	// nothing stands against the object. written names the files that were edited.
+	layers    []patchLayer
+	elsewhere []func()
+	written   []string
 }
 
 // ReasonNotRendered refuses an object whose document the builds of the folder do not show under its identity.

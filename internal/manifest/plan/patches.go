@@ -25,9 +25,10 @@ type patcher struct{ *kustomize }
 
 // patchLayer is one document of a strategic merge patch file for one object.
 type patchLayer struct {
-	path  string
-	head  yamldoc.Head
-	value map[string]any
+	path string
+	head yamldoc.Head
+	// value is what the document says, next what it is to say.
+	value, next map[string]any
 	// owner is the kustomization a new patch must be listed in.
 	owner *layout.Kustomization
 }
@@ -77,7 +78,7 @@ func (k patcher) newPatch(pd *pending, c *layout.Kustomization, chain []string, 
 	if err != nil {
 		return patchLayer{}, err
 	}
-	return patchLayer{path: name, owner: c, value: map[string]any{
+	return patchLayer{path: name, owner: c, next: map[string]any{
 		"apiVersion": pd.object.APIVersion, "kind": pd.object.Kind, "metadata": meta,
 	}}, nil
 }
@@ -100,10 +101,10 @@ func (k patcher) freeName(dir string, o *render.Object, what string) (string, er
 }
 
 // writePatch writes one document of a patch file, or the file and its entry.
-func (k patcher) writePatch(pd *pending, l patchLayer, next map[string]any) error {
+func (k patcher) writePatch(pd *pending, l patchLayer) error {
 	pd.written = append(pd.written, l.path)
 	if l.owner != nil {
-		b, err := yamledit.Emit(next)
+		b, err := yamledit.Emit(l.next)
 		if err != nil {
 			return err
 		}
@@ -118,14 +119,14 @@ func (k patcher) writePatch(pd *pending, l patchLayer, next map[string]any) erro
 	}
 	i := indexOf(b, l.head)
 	marked, have := markFile(b, i, l.head)
-	res, err := yamledit.Edit(marked, i, markNulls(next, have), yamledit.Options{Options: compare.Options{}, AllowReplace: true})
+	res, err := yamledit.Edit(marked, i, markNulls(l.next, have), yamledit.Options{Options: compare.Options{}, AllowReplace: true})
 	if err != nil {
 		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
 		return nil
 	}
 	out := unmark(res.File)
-	if got := documentOf(out, l.head.Group, l.head.Kind, l.head.Name); !reflect.DeepEqual(got, next) {
-		doc, err := yamledit.Emit(next)
+	if got := documentOf(out, l.head.Group, l.head.Kind, l.head.Name); !reflect.DeepEqual(got, l.next) {
+		doc, err := yamledit.Emit(l.next)
 		if err != nil {
 			return err
 		}

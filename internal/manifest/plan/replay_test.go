@@ -208,3 +208,57 @@ func (c *countingTree) Blob(id manifest.ID) ([]byte, error) {
 	c.blobs++
 	return c.Tree.Blob(id)
 }
+
+// TestWindowCollapses and git-writer 7.2, 9.4: the last event of an object wins; a deletion and a creation in one window
+// update the document where it is.
+func TestWindowCollapses(t *testing.T) {
+	g := NewWithT(t)
+	files := tree(map[string]string{"my/place.yaml": "# kept\n" + configMap("dock", "a", "1")})
+	event := func(op change.Operation, v string) change.Change {
+		c := change.Change{Operation: op, Item: items(t, []byte(configMap("dock", "a", v)))[0]}
+		if op == change.Delete {
+			c.Desired = nil
+		}
+		return c
+	}
+	for name, c := range map[string]struct {
+		events []change.Change
+		want   string
+	}{
+		"delete, create": {[]change.Change{event(change.Delete, ""), event(change.Create, "2")}, "Updated ConfigMap dock/a my/place.yaml"},
+		"update twice":   {[]change.Change{event(change.Update, "2"), event(change.Update, "1")}, "Unchanged ConfigMap dock/a my/place.yaml"},
+		"create, delete": {[]change.Change{event(change.Create, "2"), event(change.Delete, "")}, "Deleted ConfigMap dock/a my/place.yaml"},
+	} {
+		r := request(files)
+		r.Batch.Changes = c.events
+		g.Expect(lines(mustPlan(t, r))).To(Equal(c.want), name)
+	}
+	r := request(nil)
+	r.Batch.Changes = []change.Change{event(change.Create, "2"), event(change.Delete, "")}
+	g.Expect(mustPlan(t, r).Edits).To(BeEmpty(), "created and deleted in one window")
+}
+
+// TestEqualRequestsGiveEqualPlans plans one large mixed batch many times (G6).
+func TestEqualRequestsGiveEqualPlans(t *testing.T) {
+	g := NewWithT(t)
+	files := tree(map[string]string{
+		"kustomization.yaml": "namespace: dock\nresources: [a.yaml, b.yaml]\nimages: [{name: x/a, newTag: '1'}]\n",
+		"a.yaml":             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 1, template: {spec: {containers: [{name: a, image: x/a}]}}}\n",
+		"b.yaml":             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+	})
+	docs := []string{
+		"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: dock}\nspec: {replicas: 2, template: {spec: {containers: [{name: a, image: 'x/a:2'}]}}}\n",
+	}
+	for i := range 20 {
+		docs = append(docs, configMap("dock", fmt.Sprintf("new-%02d", (i*7)%20), "1"))
+	}
+	first := mustPlan(t, request(files, docs...))
+	g.Expect(first.Issues).To(BeEmpty())
+	g.Expect(first.Report.Created).To(Equal(20))
+	for range 10 {
+		again := mustPlan(t, request(files, docs...))
+		g.Expect(again.Edits).To(Equal(first.Edits))
+		g.Expect(again.Decision).To(Equal(first.Decision))
+		g.Expect(again.Report).To(Equal(first.Report))
+	}
+}

@@ -37,7 +37,9 @@ func (k router) route() error {
 		if err := k.routeOne(pd, traces[pd.build].Slots(pd.object)); err != nil {
 			return err
 		}
-		k.expected = append(k.expected, expectation{subject: pd.s, root: pd.root, path: pd.object.Origin})
+		if pd.s.report.Outcome != Refused {
+			k.expected = append(k.expected, expectation{subject: pd.s, root: pd.root, path: pd.object.Origin})
+		}
 	}
 	return k.writeEntries()
 }
@@ -66,10 +68,22 @@ func (k router) routeOne(pd *pending, slots map[string]render.Slot) error {
 	return k.written(pd)
 }
 
-// written reports a routed object.
+// written carries out what was routed to other files than the source, and reports the object. A refused object leaves
+// them alone.
 func (k router) written(pd *pending) error {
 	if pd.s.report.Outcome == Refused {
 		return nil
+	}
+	for _, l := range pd.layers {
+		if reflect.DeepEqual(l.next, l.value) {
+			continue
+		}
+		if err := k.patcher().writePatch(pd, l); err != nil {
+			return err
+		}
+	}
+	for _, f := range pd.elsewhere {
+		f()
 	}
 	if len(pd.written) > 0 && !slices.Contains(pd.written, pd.s.report.Path) {
 		pd.s.report.Path = pd.written[0]
@@ -157,8 +171,7 @@ func (k router) declared(pd *pending, slots map[string]render.Slot) map[string]r
 		if slot.Count != nil {
 			n, ok := want.(int64)
 			if ok && k.canEdit(slot.Count) {
-				k.entries.Count(*slot.Count, n, pd.s.id)
-				pd.wishes(k, slot.Count.Dir)
+				pd.wish(k, slot.Count.Dir, func() { k.entries.Count(*slot.Count, n, pd.s.id) })
 				pd.live, _ = render.SetAt(pd.live, at, have).(map[string]any)
 			}
 			continue
@@ -191,12 +204,10 @@ func (k router) image(pd *pending, slot render.Slot, have, want render.Image) (l
 			if want.Tag == "" && want.Digest == "" {
 				return left, false
 			}
-			k.entries.Version(*owner, want.Tag, want.Digest, pd.s.id)
-			pd.wishes(k, owner.Dir)
+			pd.wish(k, owner.Dir, func() { k.entries.Version(*owner, want.Tag, want.Digest, pd.s.id) })
 			routed = true
 		case owner == nil && pd.why != "" && k.canEdit(slot.Name):
-			k.entries.Version(*slot.Name, want.Tag, want.Digest, pd.s.id)
-			pd.wishes(k, slot.Name.Dir)
+			pd.wish(k, slot.Name.Dir, func() { k.entries.Version(*slot.Name, want.Tag, want.Digest, pd.s.id) })
 			routed = true
 		default:
 			left.Tag, left.Digest = want.Tag, want.Digest
@@ -204,8 +215,7 @@ func (k router) image(pd *pending, slot render.Slot, have, want render.Image) (l
 	}
 	if have.Name != want.Name {
 		if k.canEdit(slot.Name) {
-			k.entries.Name(*slot.Name, want.Name, pd.s.id)
-			pd.wishes(k, slot.Name.Dir)
+			pd.wish(k, slot.Name.Dir, func() { k.entries.Name(*slot.Name, want.Name, pd.s.id) })
 			routed = true
 		} else {
 			left.Name = want.Name
@@ -247,19 +257,13 @@ func (k router) canEdit(e *render.Entry) bool {
 
 // absorb gives the patch files of the folder the values they supply.
 func (k router) absorb(pd *pending) error {
-	layers, err := k.patcher().patchLayers(pd)
-	if err != nil {
+	var err error
+	if pd.layers, err = k.patcher().patchLayers(pd); err != nil {
 		return err
 	}
-	for _, l := range layers {
-		next, rest := render.Absorb(l.value, pd.rendered, pd.live)
-		if reflect.DeepEqual(next, l.value) {
-			continue
-		}
-		if err := k.patcher().writePatch(pd, l, next); err != nil {
-			return err
-		}
-		pd.live = rest
+	for i := range pd.layers {
+		l := &pd.layers[i]
+		l.next, pd.live = render.Absorb(l.value, pd.rendered, pd.live)
 	}
 	return nil
 }
@@ -285,14 +289,15 @@ func (k router) overlayEntries(pd *pending, slots map[string]render.Slot) {
 		if wi.Tag == "" && wi.Digest == "" && (hi.Tag != "" || hi.Digest != "") {
 			continue
 		}
-		e := k.entries.AddImage(c.Dir, hi.Name)
-		pd.wishes(k, c.Dir)
-		if hi.Tag != wi.Tag || hi.Digest != wi.Digest {
-			k.entries.Version(e, wi.Tag, wi.Digest, pd.s.id)
-		}
-		if hi.Name != wi.Name {
-			k.entries.Name(e, wi.Name, pd.s.id)
-		}
+		pd.wish(k, c.Dir, func() {
+			e := k.entries.AddImage(c.Dir, hi.Name)
+			if hi.Tag != wi.Tag || hi.Digest != wi.Digest {
+				k.entries.Version(e, wi.Tag, wi.Digest, pd.s.id)
+			}
+			if hi.Name != wi.Name {
+				k.entries.Name(e, wi.Name, pd.s.id)
+			}
+		})
 		pd.live, _ = render.SetAt(pd.live, at, have).(map[string]any)
 	}
 	const ptr = "/spec/replicas"
@@ -302,8 +307,7 @@ func (k router) overlayEntries(pd *pending, slots map[string]render.Slot) {
 	if !ok1 || !ok2 || !ok3 || reflect.DeepEqual(have, want) || !replicated(pd.object) || slots[ptr].Count != nil {
 		return
 	}
-	k.entries.Count(k.entries.AddCount(c.Dir, pd.object.Name), n, pd.s.id)
-	pd.wishes(k, c.Dir)
+	pd.wish(k, c.Dir, func() { k.entries.Count(k.entries.AddCount(c.Dir, pd.object.Name), n, pd.s.id) })
 	pd.live, _ = render.SetAt(pd.live, ptr, have).(map[string]any)
 }
 
@@ -324,27 +328,26 @@ func replicated(o *render.Object) bool {
 // overlay: the one it has for the object, or a new one where the policy allows that.
 func (k router) patch(pd *pending, src map[string]any) error {
 	chain := k.chain(pd.root, pd.object.Origin)
-	layers, err := k.patcher().patchLayers(pd)
-	if err != nil {
-		return err
-	}
 	c, at := k.writable(chain)
-	if len(layers) == 0 && (c == nil || !k.p.req.Policy.Placement.UseKustomize) {
-		k.p.issue(k.refuseSource(pd))
-		return nil
+	if len(pd.layers) == 0 {
+		if c == nil || !k.p.req.Policy.Placement.UseKustomize {
+			k.p.issue(k.refuseSource(pd))
+			return nil
+		}
+		l, err := k.patcher().newPatch(pd, c, chain, at)
+		if err != nil {
+			return err
+		}
+		pd.layers = append(pd.layers, l)
 	}
-	l := patchLayer{}
-	if len(layers) > 0 {
-		l = layers[0]
-	} else if l, err = k.patcher().newPatch(pd, c, chain, at); err != nil {
-		return err
-	}
-	next, err := render.Extend(l.value, src, pd.rendered, pd.live)
+	l := &pd.layers[0]
+	next, err := render.Extend(l.next, src, pd.rendered, pd.live)
 	if err != nil {
 		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(pd.object.Origin), fmt.Sprintf("%s: %v", pd.s.id, err)))
 		return nil
 	}
-	return k.patcher().writePatch(pd, l, next)
+	l.next = next
+	return nil
 }
 
 // refuseSource says why a field of a base cannot be written, which fields these are, and what would help.
