@@ -41,7 +41,7 @@ func TestStalledStreamHoldsLittle(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	s := newSource("a", Options{Log: logr.Discard(), Clock: clock.RealClock{}}, func() {})
+	s := newSource("a", Options{Log: logr.Discard(), Clock: clock.RealClock{}}, hooks{changed: func() {}, refresh: func() {}})
 	c, err := newConn(Config{REST: &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}}, Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	s.connect(c)

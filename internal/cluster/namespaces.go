@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -45,25 +46,44 @@ func (n *Namespaces) equal(o *Namespaces) bool {
 // Namespaces returns the label snapshot. The first call asks for it; from then on every refresh keeps it current, and
 // Sources.Changed tells when it differs. Never nil.
 func (s *Source) Namespaces() *Namespaces {
-	s.mu.Lock()
-	first := !s.needNamespaces
-	s.needNamespaces = true
-	n := s.namespaces
-	s.mu.Unlock()
-	if first && s.requestRefresh != nil {
-		s.requestRefresh()
+	n, first := s.namespaces.get()
+	if first {
+		s.hooks.refresh()
 	}
 	return n
 }
 
-// refreshNamespaces reads the snapshot when somebody needs it. A 403 is final until the credentials change; any other
-// failure keeps the previous snapshot.
-func (s *Source) refreshNamespaces(ctx context.Context, c *conn) {
-	s.mu.Lock()
-	skip := !s.needNamespaces || s.namespaces.forbidden
-	s.mu.Unlock()
+// namespaceKeeper keeps the snapshot of a source once somebody needs it.
+type namespaceKeeper struct {
+	mu      sync.Mutex
+	needed  bool
+	current *Namespaces
+}
+
+func (k *namespaceKeeper) get() (n *Namespaces, first bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	first = !k.needed
+	k.needed = true
+	return k.current, first
+}
+
+// reset forgets what other credentials could read.
+func (k *namespaceKeeper) reset() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.current = &Namespaces{}
+}
+
+// refresh reads the snapshot when somebody needs it and reports a difference. A 403 is final until the credentials
+// change; any other failure keeps the previous snapshot.
+func (k *namespaceKeeper) refresh(ctx context.Context, c *conn) (changed bool, err error) {
+	k.mu.Lock()
+	old := k.current
+	skip := !k.needed || old.forbidden
+	k.mu.Unlock()
 	if skip {
-		return
+		return false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, discoveryTimeout)
 	defer cancel()
@@ -74,18 +94,15 @@ func (s *Source) refreshNamespaces(ctx context.Context, c *conn) {
 	case errors.As(err, &refused) && refused.Code == http.StatusForbidden:
 		next = &Namespaces{forbidden: true}
 	default:
-		s.log.V(1).Info("namespaces cannot be listed", "cause", PlainCause(err))
-		return
+		return false, err
 	}
-	s.mu.Lock()
-	changed := s.current == c && !s.namespaces.equal(next)
-	if changed {
-		s.namespaces = next
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.current != old || old.equal(next) {
+		return false, nil
 	}
-	s.mu.Unlock()
-	if changed {
-		s.notify()
-	}
+	k.current = next
+	return true, nil
 }
 
 func readNamespaces(ctx context.Context, c *conn) (*Namespaces, error) {

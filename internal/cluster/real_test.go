@@ -58,7 +58,7 @@ func controlPlane(t *testing.T) *harness.ControlPlane {
 // realSource is a refreshed source of the real API server.
 func realSource(t *testing.T, cfg *rest.Config) *Source {
 	t.Helper()
-	s := newSource("default", Options{Log: logr.Discard(), Clock: clock.RealClock{}}, func() {})
+	s := newSource("default", Options{Log: logr.Discard(), Clock: clock.RealClock{}}, hooks{changed: func() {}, refresh: func() {}})
 	c, err := newConn(Config{REST: cfg, Local: true, Token: "1"}, Options{})
 	if err != nil {
 		t.Fatal(err)

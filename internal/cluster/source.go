@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/utils/clock"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -20,37 +19,37 @@ import (
 type Source struct {
 	name    string
 	options Options
-	clock   clock.Clock
 	log     logr.Logger
-	// notify is called after every observable change; requestRefresh asks for a look soon.
-	notify, requestRefresh func()
+	hooks   hooks
 
-	catalog atomic.Pointer[Catalog]
-	schemas *schemas
+	catalog    atomic.Pointer[Catalog]
+	schemas    *schemas
+	namespaces namespaceKeeper
+	triggers   triggers
 	// looking serialises scans.
 	looking chan struct{}
 
 	mu       sync.Mutex
 	current  *conn
-	token    string
 	reach    Reachability
 	registry *registry
-	// namespaces is the label snapshot, kept current once needed.
-	namespaces     *Namespaces
-	needNamespaces bool
-	triggers       [2]trigger
-	// watching counts the trigger watches.
-	watching sync.WaitGroup
-	// listed holds the collections whose server cannot stream initial events, for one catalog revision.
+	// listed holds the types whose server cannot stream initial events, each for one catalog revision.
 	listed map[change.Type]uint64
 }
 
-func newSource(name string, o Options, notify func()) *Source {
+// hooks lead back to the registry of sources. They never block.
+type hooks struct {
+	// changed is called after every observable change; refresh asks for a look soon.
+	changed, refresh func()
+}
+
+func newSource(name string, o Options, h hooks) *Source {
 	s := &Source{
-		name: name, options: o, clock: o.Clock, log: o.Log.WithValues("source", name), notify: notify,
-		looking: make(chan struct{}, 1), registry: newRegistry(), listed: map[change.Type]uint64{},
-		reach: awaiting(), namespaces: &Namespaces{},
+		name: name, options: o, log: o.Log.WithValues("source", name), hooks: h, looking: make(chan struct{}, 1),
+		reach: awaiting(), registry: newRegistry(), listed: map[change.Type]uint64{},
 	}
+	s.namespaces.reset()
+	s.triggers.source = s
 	s.schemas = newSchemas(s)
 	s.catalog.Store(s.registry.last)
 	return s
@@ -83,7 +82,10 @@ func (s *Source) Reachability() Reachability {
 func (s *Source) Token() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.token
+	if s.current == nil {
+		return ""
+	}
+	return s.current.config.Token
 }
 
 // Reachability says whether the source answers (watch 2). Status is "True", "False" or "Unknown".
@@ -111,18 +113,15 @@ func (s *Source) conn() *conn {
 func (s *Source) connect(c *conn) {
 	s.mu.Lock()
 	old := s.current
-	s.current, s.token, s.reach = c, "", awaiting()
-	if c != nil {
-		s.token = c.config.Token
-	}
+	s.current, s.reach = c, awaiting()
 	clear(s.listed)
-	s.namespaces = &Namespaces{}
 	s.mu.Unlock()
+	s.namespaces.reset()
 	if old != nil {
 		old.drop()
 	}
 	s.schemas.reset()
-	s.notify()
+	s.hooks.changed()
 }
 
 // Refresh scans discovery once. The catalog keeps its facts when that fails.
@@ -137,7 +136,7 @@ func (s *Source) Refresh(ctx context.Context) error {
 	if c == nil {
 		return ErrNotConnected
 	}
-	began := s.clock.Now()
+	began := s.options.Clock.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
@@ -149,15 +148,25 @@ func (s *Source) Refresh(ctx context.Context) error {
 	}
 	changed := s.learn(c, found, err)
 	if err == nil {
-		s.refreshNamespaces(ctx, c)
+		s.lookAtNamespaces(ctx, c)
 		outcome = map[bool]string{true: "changed", false: "unchanged"}[changed]
 	}
 	if r := s.options.Recorder; r != nil {
-		r.CatalogRefreshed(s.name, outcome, s.clock.Since(began))
+		r.CatalogRefreshed(s.name, outcome, s.options.Clock.Since(began))
 		allowed, excluded, trusted, degraded := s.Catalog().counts()
 		r.CatalogSize(s.name, allowed, excluded, trusted, degraded)
 	}
 	return err
+}
+
+func (s *Source) lookAtNamespaces(ctx context.Context, c *conn) {
+	changed, err := s.namespaces.refresh(ctx, c)
+	if err != nil {
+		s.log.V(1).Info("namespaces cannot be listed", "cause", PlainCause(err))
+	}
+	if changed {
+		s.hooks.changed()
+	}
 }
 
 // learn merges a scan or its failure and reports whether the catalog changed. A scan of replaced credentials is ignored.
@@ -177,12 +186,12 @@ func (s *Source) learn(c *conn, found scan, err error) bool {
 	moved := reach != s.reach
 	s.reach = reach
 	if err == nil {
-		s.registry.merge(found, s.clock.Now())
+		s.registry.merge(found, s.options.Clock.Now())
 	}
 	changed := s.projectLocked()
 	s.mu.Unlock()
 	if moved || changed {
-		s.notify()
+		s.hooks.changed()
 	}
 	return changed
 }
@@ -191,16 +200,16 @@ func (s *Source) learn(c *conn, found scan, err error) bool {
 func (s *Source) advance() time.Time {
 	s.mu.Lock()
 	changed := s.projectLocked()
-	due := s.registry.due(s.clock.Now())
+	due := s.registry.due(s.options.Clock.Now())
 	s.mu.Unlock()
 	if changed {
-		s.notify()
+		s.hooks.changed()
 	}
 	return due
 }
 
 func (s *Source) projectLocked() bool {
-	next, events := s.registry.project(s.clock.Now())
+	next, events := s.registry.project(s.options.Clock.Now())
 	for _, e := range events {
 		s.log.V(1).Info("type changed", "event", e.Event, "type", e.Type.GroupResource(), "version", e.Type.Version,
 			"reason", e.Reason)

@@ -165,8 +165,9 @@ func (s *Sources) Acquire(name string) (source *Source, release func()) {
 	e := s.slotLocked(name)
 	e.refs++
 	if e.source == nil {
-		e.source = newSource(name, s.options, func() { s.changed.Post(name) })
-		e.source.requestRefresh = func() { s.RequestRefresh(name) }
+		e.source = newSource(name, s.options, hooks{
+			changed: func() { s.changed.Post(name) }, refresh: func() { s.RequestRefresh(name) },
+		})
 		if e.config != nil {
 			// The same configuration was built before without an error.
 			if built, err := newConn(*e.config, s.options); err == nil {
@@ -247,7 +248,7 @@ func (s *Sources) Run(ctx context.Context) {
 	defer func() {
 		running.Wait()
 		for _, src := range s.held() {
-			src.watching.Wait()
+			src.triggers.watching.Wait()
 		}
 	}()
 	slots := make(chan struct{}, maxRefreshes)
@@ -354,7 +355,7 @@ func (s *Sources) refresh(ctx context.Context, name string) {
 	err := src.Refresh(deadline)
 	switch {
 	case err == nil:
-		src.armTriggers(ctx, src.requestRefresh)
+		src.triggers.arm(ctx)
 	case !IsNotConnected(err) && ctx.Err() == nil:
 		s.options.Log.V(1).Info("discovery failed", "source", name, "cause", PlainCause(err))
 	}

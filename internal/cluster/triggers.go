@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -17,64 +18,75 @@ var triggerTypes = []change.Type{
 	{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService", Resource: "apiservices"},
 }
 
-// trigger is the state of one trigger watch.
-type trigger struct {
-	running bool
-	// complained: its failure was said; it is not said again before it worked once.
-	complained bool
+// triggers are the trigger watches of a local source.
+type triggers struct {
+	source *Source
+	// watching counts the running ones.
+	watching sync.WaitGroup
+
+	mu     sync.Mutex
+	states [2]struct {
+		running bool
+		// complained: its failure was said; it is not said again before it worked once.
+		complained bool
+	}
 }
 
-// armTriggers starts the trigger watches of a local source that are served and do not run. It is called after each
-// refresh, so a watch that ended or was forbidden is tried again at that pace and never in a loop.
-func (s *Source) armTriggers(ctx context.Context, refresh func()) {
+// arm starts the watches that are served and do not run. It is called after each refresh, so a watch that ended or was
+// forbidden is tried again at that pace and never in a loop.
+func (g *triggers) arm(ctx context.Context) {
+	c := g.source.conn()
+	if c == nil || !c.config.Local {
+		return
+	}
 	for i, t := range triggerTypes {
-		if v, _ := s.Catalog().Standing(t); v != Followable {
+		if v, _ := g.source.Catalog().Standing(t); v != Followable {
 			continue
 		}
-		s.mu.Lock()
-		start := !s.triggers[i].running && s.current != nil && s.current.config.Local
-		s.triggers[i].running = s.triggers[i].running || start
-		s.mu.Unlock()
+		g.mu.Lock()
+		start := !g.states[i].running
+		g.states[i].running = true
+		g.mu.Unlock()
 		if start {
-			s.watching.Add(1)
+			g.watching.Add(1)
 			go func() {
-				defer s.watching.Done()
-				s.runTrigger(ctx, i, t, refresh)
+				defer g.watching.Done()
+				g.run(ctx, i, t)
 			}()
 		}
 	}
 }
 
-func (s *Source) runTrigger(ctx context.Context, i int, t change.Type, refresh func()) {
-	err := s.followTrigger(ctx, i, t, refresh)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.triggers[i].running = false
+func (g *triggers) run(ctx context.Context, i int, t change.Type) {
+	err := g.follow(ctx, i, t)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.states[i].running = false
 	var refused *StatusError
-	if errors.As(err, &refused) && !s.triggers[i].complained {
-		s.triggers[i].complained = true
+	if errors.As(err, &refused) && !g.states[i].complained {
+		g.states[i].complained = true
 		hint := "new types are found at the next refresh"
 		if refused.Code == http.StatusForbidden {
 			hint += "; allow get, list and watch to find them at once"
 		}
-		s.log.Info("cannot watch for new types", "type", t.GroupResource(), "cause", refused.Error(), "hint", hint)
+		g.source.log.Info("cannot watch for new types", "type", t.GroupResource(), "cause", refused.Error(), "hint", hint)
 	}
 }
 
-func (s *Source) followTrigger(ctx context.Context, i int, t change.Type, refresh func()) error {
+func (g *triggers) follow(ctx context.Context, i int, t change.Type) error {
 	col := Collection{Type: t}
-	page, err := s.List(ctx, col, 1, "")
+	page, err := g.source.List(ctx, col, 1, "")
 	if err != nil {
 		return err
 	}
-	w, err := s.Open(ctx, col, Mark{ResourceVersion: page.ResourceVersion})
+	w, err := g.source.Open(ctx, col, Mark{ResourceVersion: page.ResourceVersion})
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	s.mu.Lock()
-	s.triggers[i].complained = false
-	s.mu.Unlock()
+	g.mu.Lock()
+	g.states[i].complained = false
+	g.mu.Unlock()
 	for {
 		f, err := w.Next()
 		if err != nil {
@@ -82,7 +94,7 @@ func (s *Source) followTrigger(ctx context.Context, i int, t change.Type, refres
 		}
 		switch f.Type {
 		case Added, Modified, Deleted:
-			refresh()
+			g.source.hooks.refresh()
 		case Failed:
 			return nil
 		}

@@ -25,11 +25,10 @@ func (t *target) install(ctx context.Context, plan Plan) {
 	t.plan.held = nil
 	t.plan.installed = true
 
-	left := map[[2]string][]<-chan struct{}{}
 	settled := map[change.Cell]bool{}
 	for cell, s := range t.streams {
 		c, ok := wanted[cell]
-		if ok && t.withheld(c) == nil && keeps(s.col, c) && s.env == t.env {
+		if ok && t.spec.withheld(c) == nil && keeps(s.col, c) && s.env == t.env {
 			if s.control.setNamed(c.Named) {
 				s.control.wakeUp()
 			}
@@ -37,15 +36,13 @@ func (t *target) install(ctx context.Context, plan Plan) {
 		}
 		settled[cell] = s.env.sink == t.env.sink && s.control.isSettled()
 		t.remove(s)
-		gr := [2]string{cell.Group, cell.Resource}
-		left[gr] = append(left[gr], s.done)
 	}
 	for _, cell := range t.plan.cells {
 		if t.streams[cell] != nil {
 			continue
 		}
 		c := wanted[cell]
-		if h := t.withheld(c); h != nil {
+		if h := t.spec.withheld(c); h != nil {
 			t.hold(c, h.Reason, h.Message)
 			continue
 		}
@@ -54,8 +51,7 @@ func (t *target) install(ctx context.Context, plan Plan) {
 				len(t.plan.cells), t.o.MaxStreams))
 			continue
 		}
-		// A leaving stream of the type ends before its replacement starts, whatever their scopes.
-		t.streams[cell] = newStream(t.env, c, left[[2]string{cell.Group, cell.Resource}], settled[cell])
+		t.streams[cell] = newStream(t.env, c, t.leaving(cell), settled[cell])
 	}
 	// The worker knows the cells before the first offer of one.
 	t.declare(false)
@@ -70,10 +66,10 @@ func keeps(a, b Collection) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-func (t *target) withheld(c Collection) *Withheld {
-	for i := range t.spec.Withheld {
-		w := &t.spec.Withheld[i]
-		if w.Group == c.Type.Group && w.Resource == c.Type.Resource {
+// withheld returns why a collection must not be streamed; nil when it may.
+func (s *TargetSpec) withheld(c Collection) *Withheld {
+	for i := range s.Withheld {
+		if w := &s.Withheld[i]; w.Group == c.Type.Group && w.Resource == c.Type.Resource {
 			return w
 		}
 	}
@@ -88,37 +84,49 @@ func (t *target) hold(c Collection, reason, message string) {
 
 // start begins a stream that was not begun yet.
 func (t *target) start(ctx context.Context, s *stream) {
-	if s.stop != nil {
-		return
+	if s.stop == nil {
+		s.since = t.o.Clock.Now()
+		s.start(ctx)
 	}
-	t.reports[s] = seen{report: report{phase: Replaying, reason: ReasonInitialReplay}, since: t.o.Clock.Now()}
-	t.running.Add(1)
-	s.start(ctx)
-	go func() {
-		<-s.done
-		t.running.Done()
-	}()
 }
 
 // remove ends a stream without waiting for it.
 func (t *target) remove(s *stream) {
-	s.close()
+	if s.stop != nil {
+		s.close()
+		t.ending = append(t.ending, s)
+	}
 	delete(t.streams, s.col.Cell())
-	delete(t.reports, s)
+}
+
+// leaving returns the ends of the type's streams that are still running out: they end before a successor starts,
+// whatever their scopes, so that no object arrives on two streams.
+func (t *target) leaving(cell change.Cell) []<-chan struct{} {
+	t.ending = slices.DeleteFunc(t.ending, func(s *stream) bool {
+		select {
+		case <-s.done:
+			return true
+		default:
+			return false
+		}
+	})
+	var out []<-chan struct{}
+	for _, s := range t.ending {
+		if c := s.col.Cell(); c.Group == cell.Group && c.Resource == cell.Resource {
+			out = append(out, s.done)
+		}
+	}
+	return out
 }
 
 // replaceAll restarts every stream of the installed plan with the present surroundings.
 func (t *target) replaceAll(ctx context.Context, sameSink bool) {
-	if !t.plan.installed {
-		return
+	old := slices.Collect(maps.Values(t.streams))
+	t.stopAll()
+	for _, s := range old {
+		cell := s.col.Cell()
+		t.streams[cell] = newStream(t.env, s.col, t.leaving(cell), sameSink && s.control.isSettled())
 	}
-	fresh := map[change.Cell]*stream{}
-	for cell, s := range t.streams {
-		s.close()
-		delete(t.reports, s)
-		fresh[cell] = newStream(t.env, s.col, []<-chan struct{}{s.done}, sameSink && s.control.isSettled())
-	}
-	t.streams = fresh
 	t.declare(false)
 	for _, s := range t.streams {
 		t.start(ctx, s)

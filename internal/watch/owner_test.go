@@ -248,6 +248,11 @@ func TestScenario23_NamedStreamStartsAfterTheWideOneEnded(t *testing.T) {
 		g.Expect(w.status().Cells).To(HaveLen(1))
 		w.server.Apply(configMaps, configMap("boat"))
 		w.pass(time.Second)
+		// Also when a pass without any stream lies between.
+		w.watch()
+		w.manager.Trigger(key, TriggerRuleChange)
+		w.pass(5 * time.Second)
+		g.Expect(w.status().Total).To(BeZero())
 		w.rules(rule("dock", "dock", 2))
 		w.manager.Trigger(key, TriggerRuleChange)
 		w.pass(5 * time.Second)

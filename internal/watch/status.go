@@ -89,14 +89,22 @@ type Status struct {
 	// Cells and Types are sorted by group, resource and namespace.
 	Cells []CellStatus
 	Types []TypeStatus
-	// Total, Ready, Replaying and Blocked count types; Open counts sessions held at the API server.
-	Total, Ready, Replaying, Blocked, Open int
-	// Running, Reason and Message answer StreamsRunning: "True", "False" or "Unknown".
-	Running, Reason, Message string
+	Counts
+	Answer
 	// PlanProblem is why the last pass installed nothing; empty when it did.
 	PlanProblem string
 	// Rechecked is the last token of Recheck whose snapshots were all accepted.
 	Rechecked string
+}
+
+// Counts are numbers of types, by their weakest state; Open counts sessions held at the API server.
+type Counts struct {
+	Total, Ready, Replaying, Blocked, Open int
+}
+
+// Answer answers StreamsRunning. Running is "True", "False" or "Unknown".
+type Answer struct {
+	Running, Reason, Message string
 }
 
 // ForCells returns the roll-up of the given cells only, as a rule's status shows it. Cells without a stream yet count
@@ -208,9 +216,9 @@ func (t *target) publish() {
 		Rechecked: t.recheck.done, Cells: slices.Clone(p.held),
 	}
 	for cell, st := range t.streams {
-		r := t.reports[st]
+		r := st.seen
 		s.Cells = append(s.Cells, CellStatus{
-			Cell: cell, Type: st.col.Type, Phase: r.phase, Reason: r.reason, Message: r.message, Since: r.since,
+			Cell: cell, Type: st.col.Type, Phase: r.phase, Reason: r.reason, Message: r.message, Since: st.since,
 			Listed: r.listed, Skipped: r.skipped, Objects: r.objects,
 		})
 		if r.open {

@@ -52,6 +52,9 @@ type stream struct {
 	after []<-chan struct{}
 	done  chan struct{}
 	stop  context.CancelFunc
+	// seen is the last report and since when it says so; both belong to the owner.
+	seen  report
+	since time.Time
 	// control is how others reach the goroutine. The fields below it belong to the goroutine.
 	control *control
 
@@ -67,7 +70,7 @@ type stream struct {
 func newStream(e *env, col Collection, after []<-chan struct{}, settled bool) *stream {
 	s := &stream{
 		env: e, col: col, after: after, done: make(chan struct{}), control: newControl(col.Named, settled),
-		why: ReasonInitialReplay,
+		why: ReasonInitialReplay, seen: report{phase: Replaying, reason: ReasonInitialReplay},
 	}
 	s.voice = &voice{post: func(r report) { e.report(s, r) }}
 	s.filter = newFilter(e, col, s.voice)

@@ -9,22 +9,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/cluster"
 )
-
-const (
-	settleSilence = 2 * time.Second
-	settleCap     = 10 * time.Second
-	passDeadline  = 30 * time.Second
-)
-
-// retryLadder are the pauses after passes that installed nothing.
-var retryLadder = []time.Duration{2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute}
 
 // target owns everything one GitTarget watches. One goroutine (run) owns the fields below the line; others post to the
 // inbox and read the status.
@@ -43,50 +33,23 @@ type target struct {
 	spec    TargetSpec
 	env     *env
 	streams map[change.Cell]*stream
-	reports map[*stream]seen
+	// ending are streams that were told to end and may not have done so yet.
+	ending  []*stream
 	plan    planState
 	recheck recheckState
-	// running holds the streams' goroutines.
-	running sync.WaitGroup
-}
-
-// seen is a stream's last report and since when it says so.
-type seen struct {
-	report
-	since time.Time
-}
-
-// planState is what the owner knows about planning.
-type planState struct {
-	// dirtySince and lastTrigger are zero when nothing waits.
-	dirtySince, lastTrigger time.Time
-	// again: a trigger came during the last pass, so the next one does not wait.
-	again bool
-	// failures counts passes in a row that installed nothing; retryAt is when to try again.
-	failures int
-	retryAt  time.Time
-	problem  string
-
-	installed bool
-	epoch     uint64
-	revision  uint64
-	cells     []change.Cell
-	// declared is the list last given to the sink; wanted collections without a stream are in held.
-	declared []change.Cell
-	held     []CellStatus
 }
 
 // recheckState follows a forced recheck.
 type recheckState struct {
 	token, done string
-	// before holds each stream's count of accepted snapshots when the recheck began.
-	before map[*stream]int
+	// before holds, per cell, how many snapshots were accepted when the recheck began.
+	before map[change.Cell]int
 }
 
 func newTarget(o *Options, spec TargetSpec, dirty func()) *target {
 	t := &target{
 		o: o, key: spec.Key, inbox: newInbox(), dirty: dirty, done: make(chan struct{}),
-		streams: map[change.Cell]*stream{}, reports: map[*stream]seen{},
+		streams: map[change.Cell]*stream{},
 	}
 	t.source, t.release = o.Sources.Acquire(spec.Source)
 	t.spec = TargetSpec{Key: spec.Key, Source: spec.Source}
@@ -104,7 +67,12 @@ func (t *target) run(ctx context.Context, after <-chan struct{}) {
 	if after != nil {
 		<-after
 	}
-	defer t.running.Wait()
+	defer func() {
+		t.stopAll()
+		for _, s := range t.ending {
+			<-s.done
+		}
+	}()
 	for ctx.Err() == nil {
 		t.handle(ctx, t.inbox.take())
 		t.publish()
@@ -115,7 +83,7 @@ func (t *target) run(ctx context.Context, after <-chan struct{}) {
 // wait sleeps until there is mail or planning is due.
 func (t *target) wait(ctx context.Context) {
 	var due <-chan time.Time
-	if at := t.dueAt(); !at.IsZero() {
+	if at := t.plan.due(t.spec.Sink != nil); !at.IsZero() {
 		timer := t.o.Clock.NewTimer(max(at.Sub(t.o.Clock.Now()), 0))
 		defer timer.Stop()
 		due = timer.C()
@@ -127,33 +95,13 @@ func (t *target) wait(ctx context.Context) {
 	}
 }
 
-// dueAt is when the next pass is due: after two seconds of silence, at most ten after the first trigger, or when a
-// failed pass is to be tried again. Zero means never.
-func (t *target) dueAt() time.Time {
-	p := &t.plan
-	if t.spec.Sink == nil || p.dirtySince.IsZero() {
-		return time.Time{}
-	}
-	if p.again {
-		return p.dirtySince
-	}
-	at := p.lastTrigger.Add(settleSilence)
-	if latest := p.dirtySince.Add(settleCap); latest.Before(at) {
-		at = latest
-	}
-	if p.retryAt.After(at) {
-		at = p.retryAt
-	}
-	return at
-}
-
 func (t *target) handle(ctx context.Context, m mail) {
 	now := t.o.Clock.Now()
 	if m.spec != nil {
 		t.respec(ctx, *m.spec)
 	}
 	for _, reason := range m.triggers {
-		t.trigger(reason, now)
+		t.o.Recorder.Triggered(reason, t.plan.trigger(now))
 	}
 	if m.source {
 		t.sourceChanged(now)
@@ -171,22 +119,10 @@ func (t *target) handle(ctx context.Context, m mail) {
 	if m.redeclare {
 		t.declare(true)
 	}
-	if at := t.dueAt(); !at.IsZero() && !at.After(now) {
+	if at := t.plan.due(t.spec.Sink != nil); !at.IsZero() && !at.After(now) {
 		t.pass(ctx)
 	}
 	t.declare(false)
-}
-
-// trigger notes a reason to plan.
-func (t *target) trigger(reason string, now time.Time) {
-	p := &t.plan
-	t.o.Recorder.Triggered(reason, !p.dirtySince.IsZero())
-	if p.dirtySince.IsZero() {
-		p.dirtySince = now
-	}
-	p.lastTrigger = now
-	// News may be what a failed pass was waiting for.
-	p.retryAt = time.Time{}
 }
 
 // respec takes a new declaration over. What changes the content of every snapshot, or who takes it, replaces the
@@ -250,21 +186,15 @@ func (t *target) sourceChanged(now time.Time) {
 		s.control.wakeUp()
 	}
 	if t.source.Catalog().Revision() != t.plan.revision || !t.plan.installed {
-		t.trigger(TriggerSharedRefresh, now)
+		t.o.Recorder.Triggered(TriggerSharedRefresh, t.plan.trigger(now))
 	}
 }
 
 func (t *target) reported(s *stream, r report, now time.Time) {
-	if t.streams[s.col.Cell()] != s {
-		delete(t.reports, s)
-		return
+	if s.seen.phase != r.phase || s.seen.reason != r.reason {
+		s.since = now
 	}
-	old, ok := t.reports[s]
-	since := now
-	if ok && old.phase == r.phase && old.reason == r.reason {
-		since = old.since
-	}
-	t.reports[s] = seen{report: r, since: since}
+	s.seen = r
 }
 
 func (t *target) snapshotAgain(cell change.Cell) {
@@ -277,9 +207,9 @@ func (t *target) snapshotAgain(cell change.Cell) {
 
 func (t *target) startRecheck(token string) {
 	t.recheck.token = token
-	t.recheck.before = map[*stream]int{}
-	for _, s := range t.streams {
-		t.recheck.before[s] = t.reports[s].accepted
+	t.recheck.before = map[change.Cell]int{}
+	for cell, s := range t.streams {
+		t.recheck.before[cell] = s.seen.accepted
 		s.control.snapshotAgain(ReasonResumeReplay)
 	}
 }
@@ -291,8 +221,8 @@ func (t *target) finishRecheck() {
 	if r.token == r.done || !t.plan.installed {
 		return
 	}
-	for s, before := range r.before {
-		if t.streams[s.col.Cell()] == s && t.reports[s].accepted <= before && t.reports[s].phase != Blocked {
+	for cell, before := range r.before {
+		if s := t.streams[cell]; s != nil && s.seen.accepted <= before && s.seen.phase != Blocked {
 			return
 		}
 	}
@@ -302,8 +232,7 @@ func (t *target) finishRecheck() {
 // pass plans once. Nothing is installed unless the plan is whole (watch 1 W6).
 func (t *target) pass(ctx context.Context) {
 	began := t.o.Clock.Now()
-	p := &t.plan
-	p.again = false
+	t.plan.again = false
 	passCtx, cancel := context.WithCancel(ctx)
 	timer := t.o.Clock.AfterFunc(passDeadline, cancel)
 	plan, revision, err := t.compute(passCtx)
@@ -323,16 +252,10 @@ func (t *target) pass(ctx context.Context) {
 	now := t.o.Clock.Now()
 	t.o.Recorder.Planned(t.key, outcome, now.Sub(began))
 	if err != nil {
-		p.retryAt = now.Add(retryLadder[min(p.failures, len(retryLadder)-1)])
-		p.failures++
-		p.problem = err.Error()
+		t.plan.failed(now, err)
 		return
 	}
-	p.failures, p.retryAt, p.problem, p.revision = 0, time.Time{}, "", revision
-	p.dirtySince, p.lastTrigger = time.Time{}, time.Time{}
-	if p.again = t.inbox.dirty(); p.again {
-		p.dirtySince = now
-	}
+	t.plan.made(now, revision, t.inbox.dirty())
 	t.install(ctx, plan)
 }
 
@@ -361,7 +284,7 @@ func (t *target) declare(repeat bool) {
 	}
 	cells := make([]change.Cell, 0, len(p.cells))
 	for _, c := range p.cells {
-		if s := t.streams[c]; s != nil && !t.reports[s].skipped {
+		if s := t.streams[c]; s != nil && !s.seen.skipped {
 			cells = append(cells, c)
 		}
 	}
