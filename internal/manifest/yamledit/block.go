@@ -133,15 +133,45 @@ func (e *editor) headOf(n *yamldoc.Node, list []entry, i int) int {
 	if i > 0 {
 		floor = list[i-1].end
 	}
-	for start > 0 {
-		prev := yamldoc.LineStart(e.src, start-max(breakBefore(e.src, start), 1))
-		col, comment := e.commentAt(prev)
-		if !comment || col > n.Indent || prev < floor {
+	var above []int // the starts of the comment lines, from the lowest up
+	for p := start; p > 0; {
+		p = yamldoc.LineStart(e.src, p-max(breakBefore(e.src, p), 1))
+		col, comment := e.commentAt(p)
+		if !comment || col > n.Indent || p < floor {
 			break
 		}
-		start = prev
+		above = append(above, p)
+	}
+	if n.Kind == yamldoc.Seq {
+		above = e.withoutItem(above)
+	}
+	if len(above) > 0 {
+		return above[len(above)-1]
 	}
 	return start
+}
+
+// withoutItem drops a commented-out list item, and what stands above it, from the comment lines above an entry: it is
+// nobody's head comment.
+func (e *editor) withoutItem(above []int) []int {
+	for i, p := range above {
+		text := strings.TrimLeft(string(e.src[p:yamldoc.LineEnd(e.src, p)]), " \t#")
+		if text != "-" && !strings.HasPrefix(text, "- ") {
+			continue
+		}
+		dash := e.column(p)
+		for i > 0 && e.column(above[i-1]) > dash {
+			i--
+		}
+		return above[:i]
+	}
+	return above
+}
+
+// column returns where the text of the comment line at p starts, behind its number signs and blanks.
+func (e *editor) column(p int) int {
+	line := string(e.src[p:yamldoc.LineEnd(e.src, p)])
+	return len(line) - len(strings.TrimLeft(line, " \t#"))
 }
 
 // commentAt reports whether the line at offset p holds a comment only, and its column.

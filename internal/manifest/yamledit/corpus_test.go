@@ -329,7 +329,7 @@ func (x *trial) try(kind string, at place, want any, undo bool, allowed func(d l
 
 func (x *trial) scalars() {
 	list := x.places(func(p place) bool { return p.node.Kind == yamldoc.Scalar && p.node.Tag != "!!null" })
-	for k, p := range pick(list, 4) {
+	for k, p := range pick(list, 3) {
 		want := x.changed(p.path, func(c any, last string) any {
 			return with(c, last, func(v any) any { return otherScalar(v, k) })
 		})
@@ -420,7 +420,7 @@ func (x *trial) fields() {
 	list := x.places(func(p place) bool {
 		return p.parent.Kind == yamldoc.Map && !slices.Contains([]string{"apiVersion", "kind", "metadata"}, p.path[0])
 	})
-	for _, p := range pick(list, 3) {
+	for _, p := range pick(list, 2) {
 		want := x.changed(p.path, func(c any, last string) any {
 			m := maps.Clone(c.(map[string]any))
 			delete(m, last)
@@ -466,11 +466,11 @@ func (x *trial) onlyIn(p place) func(d lineDiff) string {
 
 func (x *trial) items() {
 	list := x.places(func(p place) bool { return p.parent.Kind == yamldoc.Seq })
-	for k, p := range pick(list, 2) {
+	for k, p := range pick(list, 1) {
 		added := x.changed(p.path, func(c any, last string) any {
 			l := c.([]any)
 			i, _ := strconv.Atoi(last)
-			if k%2 == 0 {
+			if (k+len(x.body))%2 == 0 {
 				i = len(l) - 1
 			}
 			return slices.Insert(slices.Clone(l), i+1, otherItem(l[i]))

@@ -15,11 +15,19 @@ import (
 // attempts bounds how often an edit climbs to a larger node before the document rung.
 const attempts = 16
 
+const crashed = "the editor failed on this text"
+
 // Edit changes document index of a file so that it means desired: nothing when it already does, else the smallest
 // splices that do (editing.md). The result was parsed again and means Result.Desired. Errors: *UneditableError when a
 // construct forbids the edit (decisions 37), *yamldoc.SyntaxError when the document cannot be read, and a plain error
 // for an index without a document. Lines in results and errors are lines of the file.
-func Edit(file []byte, index int, desired any, o Options) (Result, error) {
+func Edit(file []byte, index int, desired any, o Options) (res Result, err error) {
+	defer func() {
+		// An editor that fails on a text must not end the process (decisions 94).
+		if r := recover(); r != nil {
+			res, err = Result{}, &UneditableError{Hazard: yamldoc.HazardUnmapped, Reason: crashed}
+		}
+	}()
 	f := yamldoc.Split(file)
 	if index < 0 || index >= len(f.Docs) {
 		return Result{}, fmt.Errorf("the file has no document %d", index)
