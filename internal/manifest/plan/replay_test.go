@@ -262,3 +262,39 @@ func TestEqualRequestsGiveEqualPlans(t *testing.T) {
 		g.Expect(again.Report).To(Equal(first.Report))
 	}
 }
+
+// TestSOPSConfigFollowsTheSpec: the operator's own .sops.yaml is written with the first real write and kept equal to the
+// spec by later ones; a person's stays (git-writer 8.1, decision 50).
+func TestSOPSConfigFollowsTheSpec(t *testing.T) {
+	g := NewWithT(t)
+	const first, second = "# gitops-reverser\nrecipients: [a]\n", "# gitops-reverser\nrecipients: [b]\n"
+	write := func(files map[string]manifest.File, v, config string) map[string]manifest.File {
+		r := request(files, configMap("dock", "a", v))
+		r.Path, r.Policy.SOPSConfig = "apps", []byte(config)
+		return applyEdits(files, mustPlan(t, r).Edits)
+	}
+	files := write(nil, "1", first)
+	g.Expect(text(files)["apps/.sops.yaml"]).To(Equal(first))
+	g.Expect(text(files)).To(HaveKey("apps/README.md"))
+	g.Expect(text(write(files, "1", second))["apps/.sops.yaml"]).To(Equal(first), "no commit for the recipients alone")
+	g.Expect(text(write(files, "2", second))["apps/.sops.yaml"]).To(Equal(second))
+	files["apps/.sops.yaml"] = manifest.File{Content: []byte("# mine\nrecipients: [c]\n")}
+	g.Expect(text(write(files, "2", second))["apps/.sops.yaml"]).To(Equal("# mine\nrecipients: [c]\n"))
+}
+
+// TestSealingSeesTheRulesOfThisCommit: a .sops.yaml that is written along is the nearest rule already.
+func TestSealingSeesTheRulesOfThisCommit(t *testing.T) {
+	g := NewWithT(t)
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: dock}\ndata: {k: abc}\n"
+	rules := func(files map[string]manifest.File) string {
+		r := request(files, secret)
+		r.Path, r.Sealer, r.Policy.SOPSConfig = "apps", fakeSealer{}, []byte("# gitops-reverser\n")
+		after := text(applyEdits(files, mustPlan(t, r).Edits))
+		return after["apps/dock/secrets/s.sops.yaml"]
+	}
+	g.Expect(rules(nil)).To(ContainSubstring("rules: apps/.sops.yaml"))
+	above := tree(map[string]string{".sops.yaml": "creation_rules: []\n"})
+	g.Expect(rules(above)).To(ContainSubstring("rules: apps/.sops.yaml"))
+	mine := tree(map[string]string{"apps/.sops.yaml": "creation_rules: []\n"})
+	g.Expect(rules(mine)).To(ContainSubstring("rules: apps/.sops.yaml"))
+}

@@ -5,6 +5,7 @@ package render
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,6 +75,7 @@ func Slots(v any) []string {
 		}
 	}
 	walk(v, "")
+	slices.Sort(out)
 	return out
 }
 
