@@ -85,9 +85,17 @@ func (p sealing) seal(ctx context.Context, s *subject, name string, existing []b
 	if err != nil {
 		return nil, err
 	}
+	// What only Git says of the object, such as a masked field, stays; its values are the sealer's business.
+	var git any
+	if existing != nil {
+		if git, err = decodeDocument(existing); err != nil {
+			p.refused(s, ReasonNotEditable, name+": "+err.Error())
+			return nil, nil
+		}
+	}
 	res, err := p.req.Sealer.Seal(ctx, SealRequest{
 		Object: s.id, Type: s.item.Type, UID: s.item.UID, Path: name, Existing: existing, RulesPath: rulesPath, Rules: rules,
-		Desired: compare.Canonical(compare.Normalize(s.live, nil, s.options)),
+		Desired: compare.Canonical(compare.Normalize(s.live, git, s.options)),
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
