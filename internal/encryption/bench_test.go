@@ -25,7 +25,6 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/encryption"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
-	"github.com/configbutler/gitops-reverser/internal/testshared"
 )
 
 // bench is a GitTarget's encryption with one identity in its Secret.
@@ -186,18 +185,23 @@ func keysOf(lines []string) []string {
 	return out
 }
 
+// TestMain finds the built tools before the tests take the home folder away.
+func TestMain(m *testing.M) {
+	if toolsDir = os.Getenv("TOOLS_DIR"); toolsDir == "" {
+		if out, err := exec.Command("make", "-s", "-C", filepath.Join("..", ".."), "tools-dir").Output(); err == nil {
+			toolsDir = strings.TrimSpace(string(out))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+var toolsDir string
+
 // sopsCommand finds the released command among the built tools; without it the test is skipped, or fails with CI=true
 // (decisions 86).
 func sopsCommand(t testing.TB) string {
 	t.Helper()
-	dir := os.Getenv("TOOLS_DIR")
-	if dir == "" {
-		out, err := exec.Command("make", "-s", "-C", testshared.ModuleRoot(t), "tools-dir").Output()
-		if err == nil {
-			dir = strings.TrimSpace(string(out))
-		}
-	}
-	path := filepath.Join(dir, "sops")
+	path := filepath.Join(toolsDir, "sops")
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatalf("the sops command is required in CI: %v", err)

@@ -235,7 +235,7 @@ func TestAdditionalTypes(t *testing.T) {
 	object := map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Vault", "metadata": map[string]any{"name": "v", "namespace": "app"},
 		"spec": map[string]any{
-			"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"token": "s3cr3t-token"}}, "kind": "Inner", "apiVersion": "v9"},
+			"template": map[string]any{"metadata": map[string]any{"annotations": map[string]any{"token": "s3cr3t-token"}}, "kind": "InnerKindName", "apiVersion": "inner-v9"},
 			"int":      json.Number("9007199254740993"), "negative": json.Number("-5"), "float": json.Number("1.5"), "small": json.Number("0.000001"), "big": json.Number("1e21"),
 			"yes": true, "no": false, "text": "true", "number": "012", "date": "2026-01-01", "null": "null", "tilde": "~", "empty": "", "space": " x ", "unicode": "café ☕ 😀",
 			"lines": "a\nb\n\n", "list": []any{"a", json.Number("1"), "a", map[string]any{"k": "v"}, []any{}, map[string]any{}, ""}, "colon": "a: b # c",
@@ -250,7 +250,7 @@ func TestAdditionalTypes(t *testing.T) {
 	res := b.seal(r)
 	b.g.Expect(string(res.Document)).To(ContainSubstring(`encrypted_regex: ^(other\.field|spec)$`))
 	clear := body(res.Document)
-	b.g.Expect(clear).NotTo(Or(ContainSubstring("s3cr3t"), ContainSubstring("Inner"), ContainSubstring("v9"), ContainSubstring("beside")))
+	b.g.Expect(clear).NotTo(Or(ContainSubstring("s3cr3t"), ContainSubstring("InnerKind"), ContainSubstring("inner-v9"), ContainSubstring("beside")))
 
 	// Types survive: read exactly, as JSON numbers.
 	exact, _ := json.Marshal(b.plain(res.Document, b.identity))
