@@ -80,3 +80,40 @@ func TestParseImage(t *testing.T) {
 	g.Expect(Matches("my/nginx:1", "nginx")).To(BeFalse())
 	g.Expect(Matches("nginx", "ngin[")).To(BeFalse())
 }
+
+// TestConcurrentBuilds renders and patches in parallel, as the branches of one process do; run it with -race.
+func TestConcurrentBuilds(t *testing.T) {
+	g := NewWithT(t)
+	tree := memTree(map[string]string{
+		"kustomization.yaml": "namespace: dock\nresources: [d.yaml]\npatches: [{path: p.yaml}]\n",
+		"d.yaml":             boat + "spec: {template: {spec: {containers: [{name: a, image: 'x/a:1'}]}}}\n",
+		"p.yaml":             boat + "spec: {template: {spec: {containers: [{name: a, env: [{name: A, value: a}]}]}}}\n",
+	})
+	errs := make(chan error, 4)
+	for range cap(errs) {
+		go func() {
+			for range 10 {
+				b, err := NewMemo().Build("", NewOverlay(tree))
+				if err != nil {
+					errs <- err
+					return
+				}
+				v, err := b.Objects[0].Value()
+				if err != nil {
+					errs <- err
+					return
+				}
+				r := v.(map[string]any)
+				l, _ := SetAt(r, "/spec/template/spec/containers/0/image", "x/a:2").(map[string]any)
+				if _, err := Extend(nil, nil, r, l); err != nil {
+					errs <- err
+					return
+				}
+			}
+			errs <- nil
+		}()
+	}
+	for range cap(errs) {
+		g.Expect(<-errs).To(Succeed())
+	}
+}
