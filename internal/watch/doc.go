@@ -5,25 +5,19 @@
 // per (GitTarget, type, namespace or all) reads raw watch events, drops what
 // carries no content, and offers the rest to the branch worker in order.
 //
-// Flow: cluster -> watch -> Sink (branch). State has one owner: a target per
-// GitTarget, one goroutine, which plans and owns its streams; each stream is
-// one goroutine.
+// Flow: cluster -> watch -> Sink (branch). A target per GitTarget plans and owns
+// its streams in one goroutine. A stream is one goroutine as well: session.go
+// and fallback.go gather a snapshot and follow, filter.go and offer.go pass live
+// events on, health.go and stream.go decide what follows an end.
 //
-// How controllers use it:
-//
-//   - main: m := NewManager(Options{...}); run m.Start beside the controllers.
-//   - KubeProvider: Sources.Set / Sources.Remove.
-//   - GitTarget: m.Declare(TargetSpec) on every reconcile whose gates pass (it
-//     is cheap when nothing changed), m.Forget(key) when they do not or when
-//     the object is gone, m.Recheck(key, token) for requestedAt; then
-//     m.Status(key) for streams and conditions.
-//   - WatchRule, ClusterWatchRule: rules.Compile, put into or take out of the
-//     rules.Store, then m.Trigger(target, "rule_change"). The Planner in
-//     Options is the glue over rules.Resolve.
-//   - Options.Dirty receives the key of a target whose Status changed; map it to
-//     GitTargets and to the rules that feed it.
+// Controllers: a KubeProvider calls Sources.Set and Remove; a GitTarget calls
+// Manager.Declare on each pass (an equal spec costs nothing) or Forget, Recheck
+// for requestedAt, and reads Status; rules go through rules.Compile into the
+// rules.Store, followed by Manager.Trigger. Options.Planner is the glue over
+// rules.Resolve, and Options.Dirty receives the key of each target whose Status
+// changed. The TargetSet of the branch comes before Declare.
 //
 // Invariants: closing a stream changes nothing in Git. A deletion is inferred
-// only from a complete snapshot. A mark, a content hash or "replay done"
-// advances only after the worker accepted the item.
+// only from a complete snapshot. A mark, a content hash or "replay done" moves
+// only after the worker accepted the item. No pass installs half a plan.
 package watch
