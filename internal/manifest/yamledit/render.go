@@ -124,7 +124,7 @@ func (l look) entry(key string, v any, col int, like *yamldoc.Node) []string {
 	if r.inline != "" {
 		sep = ": "
 	}
-	if len(text) > 1000 { // beyond the length of a key on one line
+	if len(text) > longKey {
 		return append([]string{spaces(col) + "? " + text, spaces(col) + sep + r.inline}, r.lines...)
 	}
 	return append([]string{spaces(col) + text + sep + r.inline}, r.lines...)
@@ -144,6 +144,10 @@ func sibling(like *yamldoc.Node, v any) *yamldoc.Node {
 	}
 	return nil
 }
+
+// longKey is the length in bytes from which on a key is written with a question mark: readers look for the colon of
+// an ordinary key within 1024 characters only.
+const longKey = 1000
 
 func keyText(key string, style, quote yamldoc.Style, flow bool) string {
 	if style != yamldoc.Plain && style != yamldoc.Literal && style != yamldoc.Folded {
@@ -324,10 +328,14 @@ func (f flowStyle) write(b *strings.Builder, v any) {
 }
 
 func (f flowStyle) key(k string) string {
+	text := keyText(k, yamldoc.Plain, f.quote, true)
 	if f.json {
-		return quoteDouble(k)
+		text = quoteDouble(k)
 	}
-	return keyText(k, yamldoc.Plain, f.quote, true)
+	if len(text) > longKey {
+		return "? " + text
+	}
+	return text
 }
 
 func (f flowStyle) string(s string) string {
