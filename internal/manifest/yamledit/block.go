@@ -186,13 +186,10 @@ func (e *editor) commentAt(p int) (col int, ok bool) {
 func (e *editor) tailOf(n *yamldoc.Node, list []entry, i int) int {
 	end := e.nextLine(list[i].end)
 	v := list[i].value
-	if v.Kind == yamldoc.Scalar || v.Kind == yamldoc.Alias || v.Style == yamldoc.Flow {
+	if !isBlock(v) {
 		return end
 	}
-	deep := n.Indent + 1
-	if v.Kind != yamldoc.Scalar && v.Style == yamldoc.Block {
-		deep = max(deep, min(v.Indent, n.Indent+e.look.step))
-	}
+	deep := max(n.Indent+1, min(v.Indent, n.Indent+e.look.step))
 	limit := len(e.src)
 	if i+1 < len(list) {
 		limit = list[i+1].start

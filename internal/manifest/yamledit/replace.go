@@ -68,19 +68,19 @@ func (e *editor) set(at spot, r rendered) {
 	empty := n.End == n.Start
 	switch {
 	case empty:
-	case n.Start > lineEnd: // the value stands on the lines below
+	case n.Start > lineEnd && (isBlock(n) || r.inline == ""): // the value stands on the lines below
 		bodyEnd = n.End
 	case n.Kind == yamldoc.Scalar && n.Style >= yamldoc.Literal:
 		h, _ := yamldoc.ReadBlockHeader(e.src, n.Content)
 		inlineStart, inlineEnd, bodyEnd = n.Start, h.End, n.End
-	case n.Style == yamldoc.Block && n.Kind != yamldoc.Scalar && n.Kind != yamldoc.Alias && n.Content > lineEnd:
+	case isBlock(n) && n.Content > lineEnd: // tag or anchor on the line, the collection below
 		properties, _, _ := strings.Cut(string(e.src[n.Start:lineEnd]), "#")
 		inlineStart, inlineEnd, bodyEnd = n.Start, n.Start+len(strings.TrimRight(properties, " \t")), n.End
 	default:
 		inlineStart, inlineEnd = n.Start, n.End
 		lineEnd = yamldoc.LineEnd(e.src, n.End)
 		bodyEnd = lineEnd
-		if n.Style == yamldoc.Block {
+		if isBlock(n) {
 			inlineEnd = lineEnd // the last line's comment goes with what it was about
 		}
 	}
@@ -99,6 +99,11 @@ func (e *editor) set(at spot, r rendered) {
 		text += e.look.nl
 	}
 	e.splices = append(e.splices, splice{lineEnd, bodyEnd, text})
+}
+
+// isBlock reports a map or sequence in block style.
+func isBlock(n *yamldoc.Node) bool {
+	return (n.Kind == yamldoc.Map || n.Kind == yamldoc.Seq) && n.Style == yamldoc.Block
 }
 
 // spliceInline replaces the part of a value that stands on the line of its key or dash.
