@@ -33,8 +33,8 @@ func planCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan DIR",
 		Short: "Show what live objects would change in a folder",
-		Long: "Compare live objects with the folder of a GitTarget and print the unified diff and the report of what the operator\n" +
-			"would write; --write writes it. Report lines begin with #, so the output is a patch as it is. Secrets are refused\n" +
+		Long: "Compare live objects with the folder of a GitTarget and print the unified diff and the report of what the\n" +
+			"operator would write; --write writes it. Report lines begin with #, so the output is a patch as it is. Secrets are refused\n" +
 			"here: only the operator holds what encrypts them.\n\n" +
 			"Exit code 0: changes or none, 1: something was refused, 2: misuse.",
 		Example: "  kubectl get deployments -n dock -o yaml | gitops-reverser plan . --path apps --live -\n" +
@@ -47,10 +47,13 @@ func planCommand(s streams) *cobra.Command {
 	f.StringVar(&o.path, "path", "", "folder of the target, relative to DIR (default: the GitTarget's path, or .)")
 	f.StringVar(&o.gitTarget, "gittarget", "", "file with the GitTarget whose spec applies")
 	f.StringArrayVar(&o.live, "live", nil, "file with live objects, - for standard input; may be repeated")
-	f.StringArrayVar(&o.deletes, "delete", nil, "object that was deleted, as KIND[.GROUP]/NAMESPACE/NAME or KIND[.GROUP]/NAME; may be repeated")
+	f.StringArrayVar(&o.deletes, "delete", nil,
+		"object that was deleted, as KIND[.GROUP]/NAMESPACE/NAME or KIND[.GROUP]/NAME; may be repeated")
 	f.StringArrayVar(&o.crds, "crds", nil, "file or folder with CustomResourceDefinitions; may be repeated")
-	f.StringArrayVar(&o.types, "type", nil, "with --snapshot: a type that is complete although no object of it is given, as KIND[.GROUP]; may be repeated")
-	f.BoolVar(&o.snapshot, "snapshot", false, "the given objects are all there are of their types; what is missing is swept by prune.mode")
+	f.StringArrayVar(&o.types, "type", nil,
+		"with --snapshot: a type that is complete although no object of it is given, as KIND[.GROUP]; may be repeated")
+	f.BoolVar(&o.snapshot, "snapshot", false,
+		"the given objects are all there are of their types; what is missing is swept by prune.mode")
 	f.BoolVar(&o.write, "write", false, "write the changes into DIR")
 	f.StringVarP(&o.output, "output", "o", "diff", "diff or json")
 	return cmd
@@ -259,7 +262,8 @@ func (p *planRun) snapshots(items []change.Item, extra []string) ([]plan.Batch, 
 		}
 	}
 	var out []plan.Batch
-	for _, k := range slices.SortedFunc(maps.Keys(byType), func(a, b string) int { return byDependency(byType[a], byType[b]) }) {
+	order := func(a, b string) int { return byDependency(byType[a], byType[b]) }
+	for _, k := range slices.SortedFunc(maps.Keys(byType), order) {
 		out = append(out, plan.Batch{Snapshot: byType[k]})
 	}
 	return out, nil

@@ -101,7 +101,8 @@ func (r *planReport) object(id change.ObjectID, o planObject) {
 
 // unknown reports an object whose kind neither the built-in table nor a CRD explains.
 func (r *planReport) unknown(o liveObject) {
-	r.object(change.ObjectID{Group: o.head.Group, Kind: o.head.Kind, Namespace: o.head.Namespace, Name: o.head.Name}, planObject{
+	id := change.ObjectID{Group: o.head.Group, Kind: o.head.Kind, Namespace: o.head.Namespace, Name: o.head.Name}
+	r.object(id, planObject{
 		Outcome: string(plan.Refused), Reason: string(acceptance.UnresolvedKRM),
 		Message: fmt.Sprintf("%s: the kind is not known; give its CustomResourceDefinition with --crds", o.file),
 	})
@@ -153,7 +154,8 @@ func (r *planReport) print(w io.Writer, format string) error {
 		o.line(&b)
 	}
 	for _, d := range r.Divergences {
-		fmt.Fprintf(&b, "# substitution %s in %s at %s is not resolved by the folder; the file keeps it\n", d.Token, d.Path, d.Field)
+		fmt.Fprintf(&b, "# substitution %s in %s at %s is not resolved by the folder; the file keeps it\n",
+			d.Token, d.Path, d.Field)
 	}
 	var issues strings.Builder
 	printIssues(&issues, r.Issues)

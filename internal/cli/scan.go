@@ -65,8 +65,8 @@ func scanCommand(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scan DIR",
 		Short: "Show what a folder holds and whether the operator may write into it",
-		Long: "Read a checked-out repository and show what the folder of a GitTarget holds: its render roots, its documents, and\n" +
-			"either that it is accepted or every refusal with its place and cure. Exit code 0: accepted, 1: refused, 2: misuse.",
+		Long: "Read a checked-out repository and show what the folder of a GitTarget holds: its render roots, its documents,\n" +
+			"and either that it is accepted or every refusal with its place and cure. Exit code 0: accepted, 1: refused, 2: misuse.",
 		Example: "  gitops-reverser scan . --path apps/production",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -114,7 +114,8 @@ func (k *kustomize) inherited(s *subject) (bool, error) {
 	s.report.Path = o.Origin
 	switch {
 	case within(k.p.layout.Jail(), o.Origin):
-		k.p.refused(s, ReasonNotRendered, o.Origin+" gives the object only because a kustomization renames it; rename the document")
+		k.p.refused(s, ReasonNotRendered,
+			o.Origin+" gives the object only because a kustomization renames it; rename the document")
 		return true, nil
 	case len(hits) > 1:
 		k.p.refused(s, ReasonAmbiguousIdentity, "the builds of "+hits[0].root+" and "+hits[1].root+" both give the object")
@@ -165,7 +166,8 @@ func (k *kustomize) enqueue(pd *pending) error {
 		return nil
 	}
 	if pd.doc == nil && k.p.req.Policy.IsSensitive(pd.s.item.Type) {
-		k.p.refused(pd.s, ReasonNotEditable, pd.object.Origin+" is a read-only base; a sensitive object cannot be patched in an overlay")
+		k.p.refused(pd.s, ReasonNotEditable,
+			pd.object.Origin+" is a read-only base; a sensitive object cannot be patched in an overlay")
 		return nil
 	}
 	k.pending = append(k.pending, pd)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
-	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
@@ -119,7 +118,7 @@ func (k patcher) writePatch(pd *pending, l patchLayer) error {
 	}
 	i := indexOf(b, l.head)
 	marked, have := markFile(b, i, l.head)
-	res, err := yamledit.Edit(marked, i, markNulls(l.next, have), yamledit.Options{Options: compare.Options{}, AllowReplace: true})
+	res, err := yamledit.Edit(marked, i, markNulls(l.next, have), yamledit.Options{AllowReplace: true})
 	if err != nil {
 		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
 		return nil

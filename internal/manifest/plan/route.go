@@ -360,7 +360,8 @@ func (k router) refuseSource(pd *pending) acceptance.Issue {
 		msg += "which lies outside the folder"
 	}
 	i := acceptance.New(pd.why, k.rel(pd.object.Origin), msg)
-	i.Cure = "give the overlay a strategic merge patch file for this object, or set placement.useKustomize so that one is created"
+	i.Cure = "give the overlay a strategic merge patch file for this object, or set placement.useKustomize, which lets the " +
+		"operator create one"
 	if len(fields) > 0 {
 		i.Field = fields[0]
 	}
