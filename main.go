@@ -28,6 +28,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -270,6 +271,12 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		StoragePath: o.storagePath, Grace: o.shutdownGrace * 2 / 3, Log: ctrl.Log.WithName("branch"), Metrics: collectors,
 		Machine: core.Config{BufferMax: o.buffer, RefreshInterval: o.refresh, CallDeadline: o.gitTimeout},
 		Dirty:   dirty, Requests: requests,
+		Warn: func(k change.TargetKey, reason, message string) {
+			t := &v1alpha3.GitTarget{}
+			t.SetGroupVersionKind(v1alpha3.GroupVersion.WithKind(v1alpha3.GitTargetKind))
+			t.Namespace, t.Name, t.UID = k.Namespace, k.Name, types.UID(k.UID)
+			recorder.Eventf(t, nil, corev1.EventTypeWarning, reason, "Publish", "%s", message)
+		},
 	})
 	metrics.RegisterState(ctrlmetrics.Registry, branches)
 
@@ -294,6 +301,13 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	keys := targets.NewKeys()
 	ruleReconciler := &watchrules.Reconciler{
 		Runner: runner(), Access: gate, Store: store, Sources: sources, Watch: watches, Targets: keys, Dirty: toRules,
+		Namespaces: func(source string) rules.Namespaces {
+			s, ok := sources.Get(source)
+			if !ok {
+				return nil
+			}
+			return s.Namespaces()
+		},
 	}
 	for _, r := range []interface {
 		SetupWithManager(ctrl.Manager, controller.Options) error
@@ -304,7 +318,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		},
 		&providers.GitProviderReconciler{Runner: runner(), Git: git},
 		&targets.Reconciler{
-			Runner: runner(), Access: gate, Sources: sources, Watch: watches, Branches: branches, Git: git, Keys: keys, Dirty: toTargets,
+			Runner: runner(), Access: gate, Sources: sources, Watch: watches, Branches: branches, Git: git, Keys: keys, Rules: store, Dirty: toTargets,
 			Encrypter: targets.NewEncryptions(mgr.GetAPIReader(), mgr.GetClient(), o.sensitive),
 		},
 		ruleReconciler,

@@ -48,6 +48,8 @@ type Options struct {
 	Grace time.Duration
 	Clock clock.Clock
 	Log   logr.Logger
+	// Warn tells a person what a commit cannot undo, such as a clear text that stays in history; may be nil.
+	Warn func(target change.TargetKey, reason, message string)
 	// Metrics counts; required.
 	Metrics *metrics.Metrics
 	// Dirty receives targets whose status changed; Requests the worker's wishes for snapshots. Both may be nil.
@@ -150,7 +152,7 @@ func (m *Manager) create(r Repository) (*entry, error) {
 		repository: r, clock: m.o.Clock, log: m.o.Log.WithValues("branch", r.Branch, "provider", r.ProviderNamespace+"/"+r.ProviderName),
 		inbox: make(chan inbound), answers: make(chan core.Input, 1), jobs: make(chan job, 1), done: make(chan struct{}),
 		verdicts: map[core.Ticket]chan change.Verdict{}, settles: map[core.Ticket]chan change.Outcome{},
-		saves: map[string]chan core.Answer{}, epochs: map[change.TargetKey]uint64{}, out: outlets{m},
+		saves: map[string]chan core.Answer{}, out: outlets{m},
 	}
 	store, err := gitstore.New(gitstore.Options{
 		Dir: filepath.Join(m.o.StoragePath, hex.EncodeToString(sum[:8])), URL: r.URL, Branch: r.Branch, ParentBranch: r.ParentBranch,

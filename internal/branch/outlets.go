@@ -4,6 +4,10 @@
 package branch
 
 import (
+	"fmt"
+
+	"github.com/go-logr/logr"
+
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
@@ -63,7 +67,7 @@ func (o outlets) observe(w *worker, e core.Observe) {
 	case core.ObservedPlan:
 		if report, ok := ob.Report.(*PlanReport); ok {
 			if ob.Reason == "" {
-				o.countPlan(k, report)
+				o.countPlan(k, log, report)
 			}
 			report.trim()
 		}
@@ -91,7 +95,7 @@ func (o outlets) observe(w *worker, e core.Observe) {
 }
 
 // countPlan counts the documents of a first decision.
-func (o outlets) countPlan(k change.TargetKey, report *PlanReport) {
+func (o outlets) countPlan(k change.TargetKey, log logr.Logger, report *PlanReport) {
 	git := &o.m.o.Metrics.Git
 	for i := range report.Objects {
 		x := &report.Objects[i]
@@ -101,6 +105,16 @@ func (o outlets) countPlan(k change.TargetKey, report *PlanReport) {
 			git.Placements.WithLabelValues(x.Source, x.Disposition, k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource).Inc()
 		case x.Outcome == plan.Refused && x.Source != "":
 			git.PlacementRefusals.WithLabelValues(x.Reason, k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource).Inc()
+		}
+		if x.Outcome == plan.Refused {
+			log.Info("an object is not written", "object", x.Object.String(), "path", x.Path, "reason", x.Reason, "cause", x.Message)
+		}
+		for _, note := range x.Notes {
+			log.Info(note, "object", x.Object.String(), "path", x.Path)
+			// What concerns a secret is for everybody who looks at the GitTarget; the rest is for the log.
+			if o.m.o.Warn != nil && x.Encryption != "" {
+				o.m.o.Warn(k, "SensitiveContent", fmt.Sprintf("%s: %s", x.Object, note))
+			}
 		}
 		if x.Encryption != "" {
 			git.SecretEncryptions.WithLabelValues(x.Encryption).Inc()

@@ -64,6 +64,24 @@ type Frozen struct {
 type PlanReport struct {
 	plan.Report
 	Layout layout.Summary
+	// Unrendered is the number of documents that no build reads although the folder has a root; UnrenderedSample names
+	// some of their files (decisions 47).
+	Unrendered       int
+	UnrenderedSample []string
+}
+
+func newReport(r *plan.Result) *PlanReport {
+	out := &PlanReport{Report: r.Report, Layout: r.Layout}
+	if r.Folder == nil || len(r.Layout.Roots) == 0 {
+		return out
+	}
+	for d := range r.Folder.Unrendered() {
+		out.Unrendered++
+		if len(out.UnrenderedSample) < reportSample && !slices.Contains(out.UnrenderedSample, d.Path) {
+			out.UnrenderedSample = append(out.UnrenderedSample, d.Path)
+		}
+	}
+	return out
 }
 
 // reportSample bounds the objects a report keeps per outcome once they are counted.

@@ -43,8 +43,6 @@ type worker struct {
 	verdicts map[core.Ticket]chan change.Verdict
 	settles  map[core.Ticket]chan change.Outcome
 	saves    map[string]chan core.Answer
-	// epochs is the last declared set of cells of each target: a snapshot reports to it.
-	epochs map[change.TargetKey]uint64
 	// cancel ends the outstanding lane effect.
 	cancel context.CancelFunc
 	lane   *lane
@@ -110,13 +108,8 @@ func (w *worker) accept(ctx context.Context, r inbound) {
 	case core.Snapped:
 		w.ticket++
 		in.Ticket = w.ticket
-		in.Stamp.Epoch = w.epochs[in.Snapshot.Target]
 		w.verdicts[in.Ticket], w.settles[in.Ticket] = r.verdict, r.outcome
 		r.in = in
-	case core.CellsDeclared:
-		w.epochs[in.Target] = in.Epoch
-	case core.TargetGone:
-		delete(w.epochs, in.Target)
 	case core.SaveOpened:
 		w.saves[in.Save.ID] = r.answer
 	case core.SaveClosed:

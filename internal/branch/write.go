@@ -51,7 +51,7 @@ func (l *lane) write(ctx context.Context, e core.Write) core.Input {
 		return writeFailed(answer, f.Reason, err)
 	}
 	l.folder(e.Work.Target, frozen.Path).inventory = result.Folder
-	answer.Report = &PlanReport{Report: result.Report, Layout: result.Layout}
+	answer.Report = newReport(result)
 	answer.Counts = counts(result.Report)
 	for _, o := range result.Report.Refusals() {
 		answer.Refused = append(answer.Refused, o.Object)

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/tests/gitserver"
 )
 
 // get reads the GitTarget.
@@ -145,6 +146,21 @@ var _ = Describe("A GitTarget", func() {
 			g.Expect(c.Status).To(Equal(metav1.ConditionFalse))
 			g.Expect(c.Reason).To(Equal(v1alpha3.EncryptionRequiredReason))
 		})
+	})
+})
+
+var _ = Describe("A document without a namespace", func() {
+	It("is edited where it is, comments kept, and not written a second time", func(ctx SpecContext) {
+		const name = "clusters/one/settings.yaml"
+		m := newMirror(ctx, mirrorOptions{repo: gitserver.RepoOptions{Files: map[string]string{
+			name: "# Ours, by hand.\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  value: '1' # first\n",
+		}}})
+		m.apply(ctx, "settings", data(2))
+		Eventually(func(g Gomega) {
+			g.Expect(m.files(g)).To(Equal(map[string]string{
+				name: "# Ours, by hand.\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\ndata:\n  value: '2' # first\n",
+			}))
+		}).Should(Succeed())
 	})
 })
 

@@ -18,7 +18,7 @@ const (
 	ReasonAuthenticationFailed  Reason = "AuthenticationFailed"
 	ReasonPushRejected          Reason = "PushRejected"
 	ReasonParentBranchNotFound  Reason = "ParentBranchNotFound"
-	ReasonUnsupportedRepository Reason = "UnsupportedRepository"
+	ReasonUnsupportedRepository Reason = "UnsupportedObjectFormat"
 	// ReasonConnectionFailed: the remote could not be reached or answered with an error.
 	ReasonConnectionFailed Reason = "ConnectionFailed"
 	// ReasonRateLimited: the host asked to wait (429, or 403 with Retry-After; decisions 59).

@@ -26,6 +26,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
 	"github.com/configbutler/gitops-reverser/internal/gitstore"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+	"github.com/configbutler/gitops-reverser/internal/rules"
 	"github.com/configbutler/gitops-reverser/internal/watch"
 )
 
@@ -79,6 +80,8 @@ type Reconciler struct {
 	Git        Git
 	Encrypter  Encrypter
 	Attributor watch.Attributor
+	// Rules holds the compiled rules, for the source namespaces that reach a folder.
+	Rules *rules.Store
 	// Dirty is fed by DirtyEvents with targets whose watch or branch status changed.
 	Dirty <-chan reconcile.Request
 	// Keys remembers the UID of each declared target, so that a deleted one can be forgotten.

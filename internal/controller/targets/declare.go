@@ -19,6 +19,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
+	"github.com/configbutler/gitops-reverser/internal/rules"
 	"github.com/configbutler/gitops-reverser/internal/watch"
 )
 
@@ -28,13 +29,14 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 	gp, kp := v.grant.GitProvider, v.grant.KubeProvider
 	provider := types.NamespacedName{Namespace: gp.Namespace, Name: gp.Name}
 	committer := gp.GetCommitter()
+	namespaces := rules.SourceNamespaces(r.Rules.ForTarget(types.NamespacedName{Namespace: obj.Namespace, Name: obj.Name}))
 	frozen := &branch.Frozen{
 		Name: obj.Name, Path: v.path, Templates: v.templates,
 		Committer: message.Identity{Name: committer.Name, Email: committer.Email},
 		Signer:    r.Git.Signer(gp), Sealer: enc.Sealer,
 		Source: r.facts(kp.Name),
 		Policy: plan.Policy{
-			Placement: v.placement, SerializeNamespace: obj.Spec.SerializeNamespace,
+			Placement: v.placement, SerializeNamespace: obj.Spec.SerializeNamespace, SourceNamespaces: namespaces,
 			Sensitive: r.Encrypter.Sensitive, SOPSConfig: enc.SOPSConfig,
 		},
 	}
@@ -49,7 +51,7 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 			IdleTimeout: obj.GetWindowIdleTimeout(), MaxDuration: obj.GetWindowMaxDuration(),
 			Prune: core.PruneMode(obj.GetPruneMode()), Suspended: obj.Spec.Suspend, ProviderSuspended: gp.Spec.Suspend,
 			RenderGate: true, Bootstrap: obj.Spec.ApplyTriggerRef != nil,
-			Revision: revision(obj.Spec, gp.Spec, r.Git.Revision(provider), enc.Revision),
+			Revision: revision(obj.Spec, gp.Spec, r.Git.Revision(provider), enc.Revision, namespaces),
 		},
 		Frozen: frozen, SourceCluster: kp.Name,
 	})
@@ -59,6 +61,10 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 	spec := watch.TargetSpec{
 		Key: key, Source: kp.Name, Sink: sinkFor{sink}, Attributor: r.Attributor, PruneMode: string(obj.GetPruneMode()),
 		Ignore: ignoreConfig(obj.Spec.Ignore),
+		Stamp: func() watch.Stamp {
+			s, _ := r.Branches.Status(key)
+			return watch.Stamp{Applies: s.Target.Applies, Ahead: s.Target.Ahead}
+		},
 	}
 	if !enc.Ready {
 		spec.Withheld = []watch.Withheld{{Resource: "secrets", Reason: v1alpha3.EncryptionRequiredReason, Message: enc.Message}}
@@ -119,7 +125,7 @@ func (s sinkFor) Offer(ctx context.Context, c change.Change) change.Verdict {
 
 // Snapshot implements watch.Sink.
 func (s sinkFor) Snapshot(ctx context.Context, snap change.Snapshot, initial bool, stamp watch.Stamp) (change.Verdict, <-chan change.Outcome) {
-	return s.Sink.Snapshot(ctx, snap, initial, core.Stamp{Applies: stamp.Epoch, Ahead: stamp.Ahead})
+	return s.Sink.Snapshot(ctx, snap, initial, core.Stamp(stamp))
 }
 
 var _ watch.Sink = sinkFor{}

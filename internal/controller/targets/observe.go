@@ -60,11 +60,11 @@ func forgetObservations(obj *v1alpha3.GitTarget) {
 func (r *Reconciler) report(obj *v1alpha3.GitTarget, v validated, enc Encryption, w view, pass *lifecycle.Pass) {
 	reportEncryption(obj, enc, w.watch, &pass.Summary)
 	reportFolder(obj, w, &pass.Summary)
-	reportStreams(obj, w.watch, &pass.Summary)
+	reportStreams(obj, w.watch, v.grant.KubeProvider.Spec.Suspend, &pass.Summary)
 	reportDependencies(obj, v, w, &pass.Summary)
 	reportPublication(obj, w.branch, &pass.Summary)
 	reportStatus(obj, w, pass)
-	reportSuspension(obj, w.branch, &pass.Summary)
+	reportSuspension(obj, v, w.branch, &pass.Summary)
 }
 
 func reportEncryption(obj *v1alpha3.GitTarget, enc Encryption, w watch.Status, s *lifecycle.Summary) {
@@ -101,6 +101,7 @@ func reportFolder(obj *v1alpha3.GitTarget, w view, s *lifecycle.Summary) {
 		conditions.MarkTrue(obj, v1alpha3.GitPathAcceptedCondition, meta.SucceededReason, "the folder can be written")
 	default:
 		conditions.MarkUnknown(obj, v1alpha3.GitPathAcceptedCondition, v1alpha3.NotCheckedReason, "the folder was not read yet")
+		unchecked(w, s, v1alpha3.NotCheckedReason, "the folder was not read yet")
 	}
 	switch {
 	case t.Gate == core.GateDivergent:
@@ -110,8 +111,16 @@ func reportFolder(obj *v1alpha3.GitTarget, w view, s *lifecycle.Summary) {
 		conditions.MarkTrue(obj, v1alpha3.RenderMatchesLiveCondition, meta.SucceededReason, "every token of the folder has its live value")
 	default:
 		conditions.MarkUnknown(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RecheckingReason, "not every collection was compared yet")
+		unchecked(w, s, v1alpha3.RecheckingReason, "not every collection was compared yet")
 	}
 	reportLayout(obj, report)
+}
+
+// unchecked lets a gate that was not measured yet contribute, where something is selected that will measure it.
+func unchecked(w view, s *lifecycle.Summary, reason, message string) {
+	if w.watch.Total > 0 && w.branch.Failing == nil && !w.branch.ProviderSuspended {
+		s.Progressing(reason, message)
+	}
 }
 
 func reportLayout(obj *v1alpha3.GitTarget, report *branch.PlanReport) {
@@ -130,7 +139,7 @@ func reportLayout(obj *v1alpha3.GitTarget, report *branch.PlanReport) {
 	}
 }
 
-func reportStreams(obj *v1alpha3.GitTarget, w watch.Status, s *lifecycle.Summary) {
+func reportStreams(obj *v1alpha3.GitTarget, w watch.Status, sourceSuspended bool, s *lifecycle.Summary) {
 	obj.Status.Streams = &v1alpha3.StreamsStatus{
 		Summary: fmt.Sprintf("%d/%d", w.Ready, w.Total), Total: int32(w.Total), Ready: int32(w.Ready),
 		Replaying: int32(w.Replaying), Blocked: int32(w.Blocked),
@@ -146,6 +155,7 @@ func reportStreams(obj *v1alpha3.GitTarget, w watch.Status, s *lifecycle.Summary
 	}
 	mark(obj, v1alpha3.StreamsRunningCondition, w.Running, w.Reason, w.Message)
 	switch {
+	case sourceSuspended:
 	case !w.Planned:
 		s.Progressing(v1alpha3.NotReadyReason, "the selected types are being resolved")
 	case w.Blocked > 0 && w.Reason != v1alpha3.EncryptionRequiredReason:
@@ -180,10 +190,11 @@ func reportDependencies(obj *v1alpha3.GitTarget, v validated, w view, s *lifecyc
 		reason = meta.SucceededReason
 	}
 	mark(obj, v1alpha3.SourceClusterReachableCondition, w.reach.Status, reason, w.reach.Message)
-	switch w.reach.Status {
-	case string(metav1.ConditionFalse):
+	switch {
+	case v.grant.KubeProvider.Spec.Suspend:
+	case w.reach.Status == string(metav1.ConditionFalse):
 		s.Progressing(reason, w.reach.Message)
-	case string(metav1.ConditionUnknown):
+	case w.reach.Status == string(metav1.ConditionUnknown):
 		s.Unknown(reason, w.reach.Message)
 	}
 	if obj.Spec.ApplyTriggerRef == nil {
@@ -250,11 +261,13 @@ func trouble(t *core.Trouble, b branch.Status) string {
 	return text
 }
 
-func reportSuspension(obj *v1alpha3.GitTarget, b branch.Status, s *lifecycle.Summary) {
+func reportSuspension(obj *v1alpha3.GitTarget, v validated, b branch.Status, s *lifecycle.Summary) {
 	switch {
 	case !s.IsConverged():
 	case obj.Spec.Suspend:
 		s.Converged(meta.SuspendedReason, "suspended: nothing new is committed; status.preview shows what a resume would do")
+	case v.grant.KubeProvider.Spec.Suspend:
+		s.Converged(meta.SuspendedReason, "the KubeProvider is suspended: no stream is open, Git stays as it is")
 	case b.ProviderSuspended:
 		s.Converged(meta.SuspendedReason, fmt.Sprintf("the GitProvider is suspended; %d writes wait", b.Target.Waiting))
 	}

@@ -74,7 +74,8 @@ func reportPlacement(obj *v1alpha3.GitTarget, t core.TargetStatus) {
 		Mode: v1alpha3.LayoutMode(l.Mode), RenderRoot: l.Root, ReadOnlyBases: l.ReadOnlyBases,
 		ResolvedAtCommit: t.ReportedOn.String(), ResolvedAt: &metav1.Time{Time: t.ReportedAt.UTC().Truncate(time.Second)},
 	}
-	if old := obj.Status.Placement; old != nil && old.Mode == now.Mode && old.RenderRoot == now.RenderRoot &&
+	now.UnrenderedDocuments, now.UnrenderedSample = int32(report.Unrendered), report.UnrenderedSample
+	if old := obj.Status.Placement; old != nil && old.UnrenderedDocuments == now.UnrenderedDocuments && old.Mode == now.Mode && old.RenderRoot == now.RenderRoot &&
 		strings.Join(old.ReadOnlyBases, "\x00") == strings.Join(now.ReadOnlyBases, "\x00") {
 		// The date is that of the resolution, not of the last look (git-writer 6.11).
 		return
