@@ -32,7 +32,8 @@ func TestApplyS1_FlushThenAsk(t *testing.T) {
 	_, id := b.committed()
 	b.Expect(all[core.Ask](b)).To(BeEmpty())
 	b.accepted() // without waiting for the cooldown
-	b.Expect(all[core.Ask](b)).To(ConsistOf(core.Ask{Applier: "flux", Attempt: "gr-1", Commit: id, Reasons: []string{"ForeignCommit"}}))
+	b.Expect(all[core.Ask](b)).To(
+		ConsistOf(core.Ask{Applier: "flux", Attempt: "gr-1", Commit: id, Reasons: []string{"ForeignCommit"}}))
 	b.do(core.CurrentAsked{Ticket: 7, Commit: id})
 	b.do(core.CurrentAsked{Ticket: 8, Commit: b.id()})
 	b.Expect(all[core.Current](b)).To(Equal([]core.Current{{Ticket: 7, Is: true}, {Ticket: 8}}))
@@ -100,7 +101,8 @@ func TestApplyU22_SnapshotsWaitWhileGitIsAhead(t *testing.T) {
 		"epoch moved before":          {sent: true, ended: true, stamp: core.Stamp{Applies: 2}, want: change.Settled},
 		"ahead now":                   {sent: true, stamp: core.Stamp{Applies: 1}, want: change.Discarded},
 		"its fetch found a foreigner": {foreign: true, want: change.Discarded},
-		"initial":                     {initial: true, sent: true, foreign: true, stamp: core.Stamp{Ahead: true}, want: change.Settled},
+		"initial": {initial: true,
+			sent: true, foreign: true, stamp: core.Stamp{Ahead: true}, want: change.Settled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)

@@ -117,7 +117,8 @@ func (b *bed) idle() {
 
 // config is a target with the default window.
 func config() core.TargetConfig {
-	return core.TargetConfig{IdleTimeout: 5 * time.Second, MaxDuration: time.Minute, Prune: core.PruneAlways, Frozen: "frozen"}
+	return core.TargetConfig{IdleTimeout: 5 * time.Second,
+		MaxDuration: time.Minute, Prune: core.PruneAlways, Frozen: "frozen"}
 }
 
 func key(name string) change.TargetKey {
@@ -262,7 +263,8 @@ func (b *bed) committed() (core.Write, core.Commit) {
 	b.t.Helper()
 	id := b.id()
 	e := b.answer(core.Written{
-		Outcome: core.WriteCommitted, Commit: id, Decision: decisionOf(outstanding[core.Write](b)), Counts: core.Counts{Updated: 1},
+		Outcome: core.WriteCommitted,
+		Commit:  id, Decision: decisionOf(outstanding[core.Write](b)), Counts: core.Counts{Updated: 1},
 	})
 	return e, id
 }
@@ -271,7 +273,8 @@ func decisionOf(e core.Write) any { return "decision " + strconv.FormatUint(uint
 
 func (b *bed) nothing() core.Write {
 	b.t.Helper()
-	return b.answer(core.Written{Outcome: core.WriteNothing, Decision: decisionOf(outstanding[core.Write](b)), Counts: core.Counts{Unchanged: 1}})
+	return b.answer(core.Written{Outcome: core.WriteNothing,
+		Decision: decisionOf(outstanding[core.Write](b)), Counts: core.Counts{Unchanged: 1}})
 }
 
 func (b *bed) refused(text string) core.Write {

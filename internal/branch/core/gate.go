@@ -58,18 +58,25 @@ func (g gate) text() string {
 	return ""
 }
 
-// report takes a plan's verdict for cells. A clean snapshot of a divergent cell is new evidence: the folder or the
-// object was repaired. A clean live write proves nothing for its cell.
-func (g gate) report(cells []change.Cell, v GateVerdict, text string, snapshot bool) {
-	if v == "" || (v == GateClean && !snapshot) {
+// report takes a plan's verdict. A clean snapshot of a divergent cell is new evidence: the folder or the object was
+// repaired. A clean live write proves nothing for its cells, and a snapshot of an earlier epoch proves nothing at all.
+func (g gate) report(p *pending, v GateVerdict, text string) {
+	switch {
+	case v == "", p.resync == nil && v == GateClean, p.resync != nil && p.resync.stamp.Epoch != g.t.cells.epoch:
 		return
+	case p.resync != nil:
+		g.judge(p.work.Snapshot.Cell, v, text)
 	}
-	for _, id := range cells {
-		if c := g.t.cells.byID[id]; c != nil {
-			c.verdict, c.text = v, text
-		}
+	for i := range p.work.Changes {
+		g.judge(p.work.Changes[i].Cell, v, text)
 	}
 	g.settle()
+}
+
+func (g gate) judge(id change.Cell, v GateVerdict, text string) {
+	if c := g.t.cells.byID[id]; c != nil {
+		c.verdict, c.text = v, text
+	}
 }
 
 // settle acts on a change of the gate's state.

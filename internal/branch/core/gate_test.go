@@ -133,7 +133,8 @@ func TestLiveWriteMayReportDivergence(t *testing.T) {
 	b.wait(10 * time.Second)
 	b.edit(k, alice, "x", "1")
 	b.wait(5 * time.Second)
-	b.answer(core.Written{Outcome: core.WriteCommitted, Commit: b.id(), Decision: "d", Gate: core.GateDiverges, GateText: "x"})
+	b.answer(core.Written{Outcome: core.WriteCommitted,
+		Commit: b.id(), Decision: "d", Gate: core.GateDiverges, GateText: "x"})
 	b.Expect(b.ts(k).Gate).To(Equal(core.GateDivergent))
 	b.Expect(outstanding[core.Push](b).Count).To(Equal(1), "what is decided is published")
 }
@@ -145,7 +146,8 @@ func TestNewEpochStartsTheGateOver(t *testing.T) {
 	b.clear()
 	b.do(core.CellsDeclared{Target: k, Epoch: 2, Cells: []change.Cell{cm}})
 	b.Expect(b.ts(k).Gate).To(Equal(core.GatePending))
-	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestGate}), "a running stream has no reason of its own")
+	b.Expect(all[core.Request](b)).To(
+		ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestGate}), "a running stream has no reason of its own")
 	b.verify(k, core.GateClean, cm) // still stamped with epoch 1
 	b.Expect(b.ts(k).Gate).To(Equal(core.GatePending), "results of an old epoch are ignored")
 	b.do(core.CellsDeclared{Target: k, Epoch: 3})
@@ -206,7 +208,8 @@ func TestWindowThatTheGateOvertookGoesBackIntoTheHold(t *testing.T) {
 	b.edit(k, bob, "x", "2")
 	b.wait(5 * time.Second)
 	b.idle()
-	b.Expect(b.final("s")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("not established"))))
+	b.Expect(b.final("s")).To(
+		And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("not established"))))
 	b.Expect(b.ts(k).Held).To(Equal(2))
 	for _, c := range []change.Cell{deploy} {
 		b.ticket++
@@ -218,5 +221,6 @@ func TestWindowThatTheGateOvertookGoesBackIntoTheHold(t *testing.T) {
 	b.wait(5 * time.Second)
 	first, _ := b.committed()
 	second, _ := b.committed()
-	b.Expect([]string{first.Work.Author.Username, second.Work.Author.Username}).To(Equal([]string{"alice", "bob"}), "in order, with their authors")
+	b.Expect([]string{first.Work.Author.Username, second.Work.Author.Username}).To(
+		Equal([]string{"alice", "bob"}), "in order, with their authors")
 }

@@ -68,9 +68,37 @@ func (l *ledger) append(p *pending) {
 	}
 	p.work.Seq, p.work.Target, p.work.Since = l.seq, p.t.key, p.since
 	l.list = append(l.list, p)
+	l.promote(p)
 	l.waiting++
 	l.bytes += p.bytes
 	l.m.touched(nil)
+}
+
+// promote moves a snapshot of Namespaces or CustomResourceDefinitions before the target's snapshots that wait directly
+// in front of it (decisions 66). None of them was handed out yet, so they change places and numbers.
+func (l *ledger) promote(p *pending) {
+	if !p.early() {
+		return
+	}
+	i := len(l.list) - 1
+	for ; i > l.built; i-- {
+		o := l.list[i-1]
+		if o.resync == nil || o.decided || o.t != p.t || o.early() || l.m.lane.holds(o) {
+			break
+		}
+		l.list[i-1], l.list[i] = p, o
+		o.work.Seq, p.work.Seq = p.work.Seq, o.work.Seq
+	}
+}
+
+// early reports whether others depend on the write's objects being there.
+func (p *pending) early() bool {
+	if p.resync == nil {
+		return false
+	}
+	c := p.work.Snapshot.Cell
+	return (c.Group == "" && c.Resource == "namespaces") ||
+		(c.Group == "apiextensions.k8s.io" && c.Resource == "customresourcedefinitions")
 }
 
 // coalesce takes an undecided resync of the same cell out of the queue; p answers for both.
@@ -143,11 +171,6 @@ func (l *ledger) unbuild(i int) {
 		l.list[j].commit = Commit{}
 	}
 	l.built = min(l.built, i)
-}
-
-// whole reports whether every decided write is part of the present chain.
-func (l *ledger) whole() bool {
-	return !slices.ContainsFunc(l.list[l.built:], func(p *pending) bool { return p.decided })
 }
 
 // tighten makes local commits anew that were decided with wider pruning than the target allows now.

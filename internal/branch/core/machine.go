@@ -53,7 +53,7 @@ func (m *Machine) Step(now time.Time, in Input) []Effect {
 		m.now = now
 	}
 	m.out = nil
-	m.version++
+	window := m.windows.open
 	m.timers() // a deadline that passed wins over an input of the same moment
 	m.handle(in)
 	m.timers()
@@ -63,6 +63,9 @@ func (m *Machine) Step(now time.Time, in Input) []Effect {
 	m.intake.reopen()
 	m.cursors.Flush(m.advanced)
 	m.flushChanged()
+	if _, plain := in.(Offered); !plain || len(m.out) > 1 || m.windows.open != window {
+		m.version++ // one more change in an open window shows nowhere
+	}
 	out := m.out
 	m.out = nil
 	return out

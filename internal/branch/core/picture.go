@@ -3,6 +3,9 @@
 
 package core
 
+// Version is Status().Version without the cost of a picture.
+func (m *Machine) Version() uint64 { return m.version }
+
 // Status returns the present picture. It shares nothing with the machine that changes later.
 func (m *Machine) Status() Status {
 	l, r := &m.ledger, &m.remote

@@ -126,19 +126,8 @@ func (m *Machine) planned(o *op, in Written) {
 	default:
 		m.committed(o.p, in)
 	}
-	var cells []change.Cell
-	if o.p.resync != nil {
-		cells = []change.Cell{o.p.work.Snapshot.Cell}
-	} else {
-		for i := range o.p.work.Changes {
-			cells = append(cells, o.p.work.Changes[i].Cell)
-		}
-	}
-	m.gate(t).report(cells, in.Gate, in.GateText, o.p.resync != nil && m.current(o.p))
+	m.gate(t).report(o.p, in.Gate, in.GateText)
 }
-
-// current reports whether a snapshot was gathered for the present epoch.
-func (m *Machine) current(p *pending) bool { return p.resync.stamp.Epoch == p.t.cells.epoch }
 
 func (m *Machine) observePlan(o *op, t *target, kind Kind, in Written) {
 	ob := Observation{What: ObservedPlan, Seq: in.Seq, Kind: kind, Counts: in.Counts, Report: in.Report}

@@ -63,7 +63,7 @@ func (p *publisher) urgent() bool { return p.m.lane.stop || p.m.appliers.flushin
 // ready reports whether a push may start now, apart from writes it still waits for.
 func (p *publisher) ready(dial bool) bool {
 	l := &p.m.ledger
-	if !dial || l.built == 0 || p.unresolved != nil || !p.m.remote.trusted || (!p.rejects.isolating && !l.whole()) {
+	if !dial || l.built == 0 || p.unresolved != nil || !p.m.remote.trusted {
 		return false
 	}
 	if p.cycle.start.IsZero() && !p.urgent() && !p.rejects.isolating && p.cooldown.After(p.m.now) {

@@ -274,7 +274,8 @@ func TestDecision59_RetryAfterIsHonoured(t *testing.T) {
 	k := b.target("a")
 	b.warm(k)
 	b.commitOne(k, "x", "1")
-	b.pushed(core.Pushed{Outcome: core.PushFailed, Reason: core.ReasonRateLimited, Text: "429", RetryAfter: 7 * time.Minute})
+	b.pushed(core.Pushed{Outcome: core.PushFailed,
+		Reason: core.ReasonRateLimited, Text: "429", RetryAfter: 7 * time.Minute})
 	f := b.status().Failing
 	b.Expect(f.Reason).To(Equal(core.ReasonRateLimited))
 	b.Expect(f.Next).To(Equal(b.now.Add(7 * time.Minute)))
@@ -286,10 +287,12 @@ func TestDecision59_RetryAfterIsHonoured(t *testing.T) {
 
 func TestDecision60_ReasonsThatNeedAPerson(t *testing.T) {
 	g := NewWithT(t)
-	for _, r := range []core.Reason{"SecretNotFound", "SecretMalformed", "CommitConfigInvalid", "HostKeyUnavailable", "AuthenticationFailed", "PushRejected"} {
+	for _, r := range []core.Reason{"SecretNotFound",
+		"SecretMalformed", "CommitConfigInvalid", "HostKeyUnavailable", "AuthenticationFailed", "PushRejected"} {
 		g.Expect(r.Stalled()).To(BeTrue(), string(r))
 	}
-	for _, r := range []core.Reason{"ConnectionFailed", "WatchError", core.ReasonRateLimited, core.ReasonDeadline, core.ReasonContention, ""} {
+	for _, r := range []core.Reason{"ConnectionFailed",
+		"WatchError", core.ReasonRateLimited, core.ReasonDeadline, core.ReasonContention, ""} {
 		g.Expect(r.Stalled()).To(BeFalse(), string(r))
 	}
 }
@@ -438,6 +441,18 @@ func TestScenario84_StalledServerCountsAtItsDeadline(t *testing.T) {
 	b.Expect(b.status().Failing).To(BeNil(), "it had landed")
 }
 
+func TestDeadlineIsOneFailureWhateverTheAnswer(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.commitOne(k, "x", "1")
+	b.wait(2 * time.Minute)
+	next := b.status().Failing.Next
+	b.pushed(core.Pushed{Outcome: core.PushFailed, Text: "cancelled"})
+	b.Expect(b.status().Failing).To(And(HaveField("Next", next), HaveField("Reason", core.ReasonDeadline)))
+	b.Expect(next).To(Equal(b.now.Add(10 * time.Second)))
+}
+
 func TestLateAnswerIsStillTaken(t *testing.T) {
 	b := newBed(t)
 	k := b.target("a")
@@ -477,7 +492,8 @@ func TestScenario85_RefusedEntryInAReplayIsDroppedAlone(t *testing.T) {
 	b.refused("not this one")
 	b.committed()
 	b.Expect(b.accepted().Count).To(Equal(2))
-	b.Expect(b.observed(core.ObservedLost)).To(ConsistOf(And(HaveField("Reason", "refused"), HaveField("Text", "not this one"))))
+	b.Expect(b.observed(core.ObservedLost)).To(
+		ConsistOf(And(HaveField("Reason", "refused"), HaveField("Text", "not this one"))))
 }
 
 func TestScenario102_FailedResetIsRebuiltBeforeAnyPush(t *testing.T) {

@@ -48,7 +48,8 @@ func TestDecision58_RejectedWriteIsToldApartAndSetAside(t *testing.T) {
 	b.Expect(b.ts(ks[1]).PushRejected).To(And(
 		HaveField("Reason", core.ReasonPushRejected), HaveField("Text", "pre-receive hook declined: bob may not")))
 	b.Expect(b.ts(ks[0]).PushRejected).To(BeNil())
-	b.Expect(b.status()).To(And(HaveField("SetAside", 1), HaveField("Retained", 0), HaveField("Failing", BeNil())), "other work goes on")
+	b.Expect(b.status()).To(
+		And(HaveField("SetAside", 1), HaveField("Retained", 0), HaveField("Failing", BeNil())), "other work goes on")
 	b.Expect(b.observed(core.ObservedSetAside)).To(HaveLen(1))
 	b.wait(time.Hour)
 	b.idle()
@@ -67,7 +68,8 @@ func TestDecision58_SaveOfASetAsideWriteFailsAndItsMessageIsNotUsedAgain(t *test
 	b.configure(k, func(c *core.TargetConfig) { c.Revision, c.Frozen = "2", "another template" })
 	w, _ := b.committed()
 	b.Expect(w.Decision).To(BeNil(), "planned again")
-	b.Expect(w.Work).To(And(HaveField("Source", core.MessageLive), HaveField("Message", ""), HaveField("Save", ""), HaveField("Frozen", "another template")))
+	b.Expect(w.Work).To(And(HaveField("Source",
+		core.MessageLive), HaveField("Message", ""), HaveField("Save", ""), HaveField("Frozen", "another template")))
 	b.accepted()
 	b.Expect(b.ts(k).PushRejected).To(BeNil())
 }
@@ -116,7 +118,8 @@ func TestDecision58_AllRefusedIsStalledAndTriedEveryFiveMinutes(t *testing.T) {
 	b.rejected("protected branch")
 	b.idle()
 	f := b.status().Failing
-	b.Expect(f).To(And(HaveField("Reason", core.ReasonPushRejected), HaveField("Text", "protected branch"), HaveField("Next", b.now.Add(5*time.Minute))))
+	b.Expect(f).To(And(HaveField("Reason",
+		core.ReasonPushRejected), HaveField("Text", "protected branch"), HaveField("Next", b.now.Add(5*time.Minute))))
 	b.clear()
 	b.wait(5*time.Minute - time.Second)
 	b.Expect(requests(b)).To(BeEmpty(), "no retry storm")
@@ -193,7 +196,8 @@ func TestRejectedSnapshotIsAskedForAgain(t *testing.T) {
 	b.committed()
 	b.rejected("secret scanning")
 	b.Expect(all[core.Settle](b)).To(ConsistOf(And(
-		HaveField("Ticket", ticket), HaveField("Outcome", change.FailedOutcome), HaveField("Text", "secret scanning"), HaveField("Kept", false))))
+		HaveField("Ticket", ticket),
+		HaveField("Outcome", change.FailedOutcome), HaveField("Text", "secret scanning"), HaveField("Kept", false))))
 	b.Expect(b.ts(k).PushRejected).NotTo(BeNil())
 	b.clear()
 	b.wait(5 * time.Minute)

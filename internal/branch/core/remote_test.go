@@ -29,7 +29,8 @@ func TestScenario80_DeletedBranchIsRecreatedFromItsParent(t *testing.T) {
 	b.Expect(p.Parent).To(Equal(parent))
 	b.Expect(all[core.Request](b)).To(ContainElements(
 		core.Request{Target: k, Cell: cm, Why: core.RequestRecreated},
-		core.Request{Target: k, Cell: deploy, Why: core.RequestRecreated}), "what the branch held before comes from snapshots")
+		core.Request{Target: k, Cell: deploy, Why: core.RequestRecreated},
+	), "what the branch held before comes from snapshots")
 }
 
 func TestScenario81_EmptyRepositoryGetsARootCommit(t *testing.T) {
@@ -243,7 +244,9 @@ func TestRecheckLooksAndAsksForEveryCell(t *testing.T) {
 	b.do(core.Recheck{Target: k, Token: "now"})
 	b.Expect(b.looked().Why).To(Equal(core.WhyRecheck))
 	b.Expect(all[core.Request](b)).To(ConsistOf(
-		core.Request{Target: k, Cell: cm, Why: core.RequestRecheck}, core.Request{Target: k, Cell: deploy, Why: core.RequestRecheck}))
+		core.Request{Target: k, Cell: cm, Why: core.RequestRecheck},
+		core.Request{Target: k, Cell: deploy, Why: core.RequestRecheck},
+	))
 	b.Expect(b.ts(k).Rechecked).To(Equal("now"))
 	b.clear()
 	b.do(core.Recheck{Target: k, Token: "now"})
@@ -261,7 +264,8 @@ func TestCaseU03_SilentServerShowsWithinMinutes(t *testing.T) {
 	outstanding[core.Fetch](b)
 	b.wait(2 * time.Minute)
 	s := b.status()
-	b.Expect(s.Failing).To(And(HaveField("Reason", core.ReasonDeadline), HaveField("Text", ContainSubstring("did not answer"))))
+	b.Expect(s.Failing).To(
+		And(HaveField("Reason", core.ReasonDeadline), HaveField("Text", ContainSubstring("did not answer"))))
 	b.Expect(s.Oldest).To(Equal(opened), "the age of the oldest unpublished change is visible")
 	var told []change.TargetKey
 	for _, o := range all[core.Observe](b) {

@@ -38,7 +38,8 @@ func TestSaveAttachesCollectsAndIsCommitted(t *testing.T) {
 	b.accepted()
 	b.Expect(b.final("s")).To(And(HaveField("State", core.SaveCommitted), HaveField("Commit", id)))
 	b.wait(14 * time.Minute)
-	b.Expect(b.save(k, "s")[0]).To(And(HaveField("State", core.SaveCommitted), HaveField("Commit", id)), "remembered for 15 minutes")
+	b.Expect(b.save(k, "s")[0]).To(
+		And(HaveField("State", core.SaveCommitted), HaveField("Commit", id)), "remembered for 15 minutes")
 	b.Expect(closeReasons(b)).To(Equal([]string{"max_duration"}))
 	b.Expect(b.observed(core.ObservedWindow)[0].BySave).To(BeTrue())
 }
@@ -93,9 +94,13 @@ func TestSaveMissesItsWindow(t *testing.T) {
 		empty          bool
 		want           core.SaveState
 	}{
-		"nothing seen":        {want: core.SaveNoWindow},
-		"a foreign one open":  {before: func(b *bed, k change.TargetKey) { b.edit(k, bob, "x", "1") }, want: core.SaveWindowMismatch},
-		"a foreign one later": {during: func(b *bed, k change.TargetKey) { b.edit(k, bob, "x", "1") }, want: core.SaveWindowMismatch},
+		"nothing seen": {want: core.SaveNoWindow},
+		"a foreign one open": {before: func(b *bed, k change.TargetKey) {
+			b.edit(k, bob, "x", "1")
+		}, want: core.SaveWindowMismatch},
+		"a foreign one later": {during: func(b *bed, k change.TargetKey) {
+			b.edit(k, bob, "x", "1")
+		}, want: core.SaveWindowMismatch},
 		"a mismatch records no empty commit": {
 			during: func(b *bed, k change.TargetKey) { b.edit(k, bob, "x", "1") }, empty: true, want: core.SaveWindowMismatch,
 		},
@@ -132,7 +137,8 @@ func TestSaveCommitEmptyRecordsItsMessage(t *testing.T) {
 	b.save(k, "s", func(s *core.Save) { s.CommitEmpty = true })
 	b.wait(2 * time.Second)
 	w := outstanding[core.Write](b)
-	b.Expect(w.Work).To(And(HaveField("Kind", core.KindSave), HaveField("CommitEmpty", true), HaveField("Message", "message of s")))
+	b.Expect(w.Work).To(
+		And(HaveField("Kind", core.KindSave), HaveField("CommitEmpty", true), HaveField("Message", "message of s")))
 	id := b.id()
 	b.answer(core.Written{Outcome: core.WriteCommitted, Commit: id, Decision: "d"})
 	b.accepted()
@@ -270,8 +276,10 @@ func TestScenario104_ShutdownFailsHeldSavesAndHandsBackTheOthers(t *testing.T) {
 	b.committed()
 	b.pushed(core.Pushed{Outcome: core.PushFailed, Text: "connection refused"})
 	b.Expect(b.status().Stopped).To(BeTrue())
-	b.Expect(b.final("held")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("stopped before"))))
-	b.Expect(answers(b.effects, "waiting")).To(ConsistOf(And(HaveField("State", core.SaveNotAdmitted), HaveField("Text", ContainSubstring("stopped")))))
+	b.Expect(b.final("held")).To(
+		And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("stopped before"))))
+	b.Expect(answers(b.effects, "waiting")).To(
+		ConsistOf(And(HaveField("State", core.SaveNotAdmitted), HaveField("Text", ContainSubstring("stopped")))))
 }
 
 func TestScenario110_RefusedWindowFailsItsSaveAndIsNotRetried(t *testing.T) {
@@ -283,7 +291,8 @@ func TestScenario110_RefusedWindowFailsItsSaveAndIsNotRetried(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.refused("foreign-file: foo.tgz")
 	b.Expect(b.final("s")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", "foreign-file: foo.tgz")))
-	b.Expect(b.observed(core.ObservedLost)).To(ConsistOf(And(HaveField("Kind", core.KindWindow), HaveField("Reason", "refused"))))
+	b.Expect(b.observed(core.ObservedLost)).To(
+		ConsistOf(And(HaveField("Kind", core.KindWindow), HaveField("Reason", "refused"))))
 	b.Expect(b.status().Retained).To(BeZero())
 	b.clear()
 	b.wait(9 * time.Second)
@@ -297,10 +306,12 @@ func TestSaveOfAFailedWriteFails(t *testing.T) {
 	b.edit(k, alice, "x", "1")
 	b.save(k, "s")
 	b.wait(2 * time.Second)
-	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "no recipient"}})
+	b.answer(core.Written{Outcome: core.WriteFailed,
+		Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "no recipient"}})
 	b.Expect(b.final("s")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", "no recipient")))
 	b.Expect(b.observed(core.ObservedLost)).To(ConsistOf(HaveField("Reason", "error")))
 	b.Expect(b.ts(k).WriteFailed.Text).To(Equal("no recipient"))
 	b.wait(10 * time.Second)
-	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestLost}), "a snapshot re-derives what it lost")
+	b.Expect(all[core.Request](b)).To(
+		ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestLost}), "a snapshot re-derives what it lost")
 }

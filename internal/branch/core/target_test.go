@@ -112,11 +112,13 @@ func TestSuspendIsAValveNotAnUndo(t *testing.T) {
 	b.save(k, "attached", func(s *core.Save) { s.MaxDuration = 3 * time.Second })
 	b.save(k, "waiting", func(s *core.Save) { s.AttachTimeout = time.Minute })
 	b.configure(k, func(c *core.TargetConfig) { c.Suspended = true })
-	b.Expect(b.final("waiting")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("suspended"))))
+	b.Expect(b.final("waiting")).To(
+		And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("suspended"))))
 	b.accepted()
 	b.wait(5 * time.Second)
 	b.idle()
-	b.Expect(b.final("attached")).To(And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("suspended"))))
+	b.Expect(b.final("attached")).To(
+		And(HaveField("State", core.SaveFailed), HaveField("Text", ContainSubstring("suspended"))))
 	b.Expect(drops(b)).To(Equal(map[string]int{"suspended": 1}))
 	b.Expect(b.save(k, "new")[0].State).To(Equal(core.SaveFailed))
 	b.Expect(b.ts(k).Suspended).To(BeTrue())
@@ -220,7 +222,8 @@ func TestChangedRevisionAsksForWhatWasLost(t *testing.T) {
 	b.warm(k)
 	b.edit(k, alice, "x", "1")
 	b.wait(5 * time.Second)
-	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "wrong passphrase"}})
+	b.answer(core.Written{Outcome: core.WriteFailed,
+		Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "wrong passphrase"}})
 	b.configure(k, func(c *core.TargetConfig) { c.Revision = "new passphrase" })
 	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestConfigured}))
 }
@@ -272,6 +275,44 @@ func TestSnapshotOfANarrowedRuleIsDiscarded(t *testing.T) {
 	b.Expect(all[core.Write](b)).To(BeEmpty())
 }
 
+func TestDecision66_NamespacesAndDefinitionsGoFirst(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	ns := change.Cell{Resource: "namespaces"}
+	crds := change.Cell{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}
+	b.do(core.CellsDeclared{Target: k, Epoch: 1, Cells: []change.Cell{cm, deploy, ns, crds}})
+	b.edit(k, alice, "x", "1")
+	for _, c := range []change.Cell{cm, deploy, ns, crds} { // the first waits for the window, all for the base
+		b.snap(k, c, item(c, "o", "1", 1))
+	}
+	b.wait(time.Second)
+	b.run()
+	var order []string
+	var seqs []core.Seq
+	for _, w := range all[core.Write](b) {
+		seqs = append(seqs, w.Seq)
+		if w.Work.Kind == core.KindWindow {
+			order = append(order, "window")
+			continue
+		}
+		order = append(order, w.Work.Snapshot.Cell.Resource)
+	}
+	b.Expect(order).To(Equal([]string{"window", "namespaces", "customresourcedefinitions", "configmaps", "deployments"}))
+	b.Expect(seqs).To(Equal([]core.Seq{1, 2, 3, 4, 5}))
+}
+
+func TestVersionMovesOnlyWithThePicture(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.edit(k, alice, "x", "1")
+	v := b.m.Version()
+	b.edit(k, alice, "x", "2")
+	b.Expect(b.m.Version()).To(Equal(v))
+	b.edit(k, bob, "x", "3")
+	b.Expect(b.m.Version()).To(BeNumerically(">", v))
+	b.Expect(b.status().Version).To(Equal(b.m.Version()))
+}
+
 func TestShutdownPublishesOnceIgnoringTheCooldown(t *testing.T) {
 	b := newBed(t)
 	k := b.target("a")
@@ -299,7 +340,8 @@ func TestShutdownEndsAtItsDeadline(t *testing.T) {
 	b.Expect(b.status().Stopped).To(BeFalse(), "the lane is not free yet")
 	b.fetchFailed(core.Failure{Reason: core.ReasonCancelled})
 	b.Expect(b.status().Stopped).To(BeTrue())
-	b.Expect(all[core.Settle](b)).To(ConsistOf(And(HaveField("Ticket", ticket), HaveField("Outcome", change.FailedOutcome))))
+	b.Expect(all[core.Settle](b)).To(
+		ConsistOf(And(HaveField("Ticket", ticket), HaveField("Outcome", change.FailedOutcome))))
 }
 
 func TestShutdownOfAnIdleMachineStopsAtOnce(t *testing.T) {

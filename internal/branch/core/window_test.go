@@ -144,15 +144,21 @@ func TestWindowCloseReasons(t *testing.T) {
 		act  func(*bed, change.TargetKey)
 		want core.CloseReason
 	}{
-		"another author":  {func(b *bed, k change.TargetKey) { b.edit(k, bob, "y", "1") }, core.CloseIdentity},
-		"another target":  {func(b *bed, k change.TargetKey) { b.edit(b.target("z"), alice, "y", "1") }, core.CloseIdentity},
-		"a snapshot":      {func(b *bed, k change.TargetKey) { b.snap(k, deploy) }, core.CloseResync},
-		"an apply is due": {func(b *bed, k change.TargetKey) { b.do(core.ApplierSaid{Applier: "flux", State: core.ApplierDue}) }, core.CloseApplyDue},
+		"another author": {func(b *bed, k change.TargetKey) { b.edit(k, bob, "y", "1") }, core.CloseIdentity},
+		"another target": {func(b *bed, k change.TargetKey) { b.edit(b.target("z"), alice, "y", "1") }, core.CloseIdentity},
+		"a snapshot":     {func(b *bed, k change.TargetKey) { b.snap(k, deploy) }, core.CloseResync},
+		"an apply is due": {func(b *bed, k change.TargetKey) {
+			b.do(core.ApplierSaid{Applier: "flux", State: core.ApplierDue})
+		}, core.CloseApplyDue},
 		"a foreign push": {func(b *bed, k change.TargetKey) {
 			b.do(core.Hint{Source: core.HintPush, Tip: b.id()})
 		}, core.CloseForeignCommit},
-		"attach: Next": {func(b *bed, k change.TargetKey) { b.save(k, "s", func(s *core.Save) { s.Next = true }) }, core.CloseAttachNext},
-		"a shutdown":   {func(b *bed, k change.TargetKey) { b.do(core.Shutdown{Until: b.now.Add(time.Minute)}) }, core.CloseShutdown},
+		"attach: Next": {func(b *bed, k change.TargetKey) {
+			b.save(k, "s", func(s *core.Save) { s.Next = true })
+		}, core.CloseAttachNext},
+		"a shutdown": {func(b *bed, k change.TargetKey) {
+			b.do(core.Shutdown{Until: b.now.Add(time.Minute)})
+		}, core.CloseShutdown},
 		"an atomic write": {func(b *bed, k change.TargetKey) {
 			b.ticket++
 			in := core.Offered{Ticket: b.ticket, Atomic: []change.Change{b.change(k, alice, cm, "z", "1")}}
@@ -192,7 +198,8 @@ func TestAtomicAndResyncKeepTheOrderOfArrival(t *testing.T) {
 	b.wait(time.Second)
 	b.edit(k, alice, "x", "1")
 	b.ticket++
-	b.do(core.Offered{Ticket: b.ticket, Atomic: []change.Change{b.change(k, none, cm, "y", "1"), b.change(k, none, cm, "z", "1")}})
+	b.do(core.Offered{Ticket: b.ticket,
+		Atomic: []change.Change{b.change(k, none, cm, "y", "1"), b.change(k, none, cm, "z", "1")}})
 	b.snap(k, deploy, item(deploy, "d", "1", 5))
 	kinds := []core.Kind{}
 	for range 2 {

@@ -25,12 +25,12 @@ type request struct {
 }
 
 func (r *request) poll() {
-	if r.final != nil || r.lost || r.w.dead() || r.w.quiet && r.state == "" {
+	if r.final != nil || r.lost || r.w.dead() || r.w.quiet { // final answers come by themselves
 		return
 	}
 	r.life = r.w.life
 	r.w.step(core.SaveOpened{Save: r.save})
-	r.w.after(2*time.Second, r.poll)
+	r.w.after(5*time.Second, r.poll)
 }
 
 func (r *request) answered(a core.Answer) {
@@ -104,7 +104,8 @@ func (w *world) found() {
 	}
 	for i := range 1 + w.rng.IntN(3) {
 		t := &target{
-			key: change.TargetKey{Namespace: "ns", Name: fmt.Sprintf("t%d", i), UID: "1"}, on: true, streams: map[change.Cell]*stream{},
+			key: change.TargetKey{Namespace: "ns",
+				Name: fmt.Sprintf("t%d", i), UID: "1"}, on: true, streams: map[change.Cell]*stream{},
 			cells: slices.Clone(cells[:1+w.rng.IntN(len(cells))]),
 		}
 		t.cfg = core.TargetConfig{
@@ -323,7 +324,8 @@ func (w *world) atomic() {
 		return
 	}
 	c := change.Change{Target: t.key, Operation: change.Update, Item: change.Item{
-		Object: change.ObjectID{Kind: "atomic", Name: "x"}, Desired: []byte(fmt.Sprint(w.rng.IntN(100))), ResourceVersion: "0",
+		Object: change.ObjectID{Kind: "atomic",
+			Name: "x"}, Desired: []byte(fmt.Sprint(w.rng.IntN(100))), ResourceVersion: "0",
 	}}
 	c.Cell = change.Cell{Resource: "atomic"}
 	w.ask(func(k core.Ticket) core.Input { return core.Offered{Ticket: k, Atomic: []change.Change{c}} })

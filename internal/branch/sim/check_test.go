@@ -61,7 +61,7 @@ type checker struct {
 	brought  map[core.Seq]bool
 	gated    map[change.TargetKey]bool // its gate was pending at some time: windows may have gone back into the hold
 	follow   map[core.Seq][]core.Seq
-	failing  bool
+	pushed   []core.Seq // by the last push
 }
 
 type recordKey struct {
@@ -150,6 +150,7 @@ func (c *checker) step(effects []core.Effect) {
 			c.observe(e)
 		}
 	}
+	c.alone(effects)
 	if lanes > 1 {
 		c.w.failf("%d lane effects in one step", lanes)
 	}
@@ -253,7 +254,8 @@ func (c *checker) planning(e core.Write) {
 
 // keys is what must not change about a decided write.
 func keys(w core.PendingWrite) []string {
-	out := []string{string(w.Kind), w.Target.Name, w.Author.Username, string(w.Source), w.Message, w.Save, fmt.Sprint(w.CommitEmpty, w.Frozen)}
+	out := []string{string(
+		w.Kind), w.Target.Name, w.Author.Username, string(w.Source), w.Message, w.Save, fmt.Sprint(w.CommitEmpty, w.Frozen)}
 	for _, ch := range w.Changes {
 		out = append(out, ch.Object.String(), ch.ResourceVersion, string(ch.Desired))
 	}
@@ -343,11 +345,49 @@ func (c *checker) push(l *lane, e core.Push) {
 	if l.readable == nil || base != l.base {
 		c.w.failf("push from %s, the base is %s", base, l.base)
 	}
-	if _, ok := c.w.git.chain(base, e.Tip); !ok {
+	cs, ok := c.w.git.chain(base, e.Tip)
+	if !ok {
 		c.w.failf("pushed tip %s does not stand on %s", e.Tip, base)
+	}
+	c.pushed = nil
+	for _, k := range cs {
+		c.pushed = append(c.pushed, k.seq)
+		c.pruned(k)
 	}
 	if e.Count < 1 || e.Count > len(l.built) || l.head(e.Count) != e.Tip {
 		c.w.failf("push of %s counts %d of %d writes", e.Tip, e.Count, len(l.built))
+	}
+}
+
+// pruned: no delete leaves that the target's prune mode does not allow any more.
+func (c *checker) pruned(k *commit) {
+	first := c.works[k.seq]
+	if first == nil {
+		return
+	}
+	mode := core.PruneNever
+	for _, t := range c.w.targets {
+		if t.on && t.key == first.Work.Target {
+			mode = t.cfg.Prune
+		}
+	}
+	for _, a := range k.actions {
+		if a.del && (mode == core.PruneNever || (a.sweep && mode != core.PruneAlways)) {
+			c.w.failf("write %d deletes %s although the prune mode is %s", k.seq, a.path, mode)
+		}
+	}
+}
+
+// alone: a write is set aside because the remote refused it by itself, unless everything is.
+func (c *checker) alone(effects []core.Effect) {
+	var set []core.Seq
+	for _, e := range effects {
+		if o, ok := e.(core.Observe); ok && o.Observation.What == core.ObservedSetAside {
+			set = append(set, o.Observation.Seq)
+		}
+	}
+	if len(set) == 1 && !slices.Equal(set, c.pushed) {
+		c.w.failf("write %d is set aside, the push held %v", set[0], c.pushed)
 	}
 }
 
@@ -513,7 +553,8 @@ func (c *checker) conservation() {
 					c.w.note("without a trace: %+v", *r)
 				}
 			}
-			c.w.failf("%d changes of %s are lost without a trace, %d were counted as dropped", missing[t.key], t.key, c.dropped[t.key])
+			c.w.failf("%d changes of %s are lost without a trace, %d were counted as dropped",
+				missing[t.key], t.key, c.dropped[t.key])
 		}
 	}
 }

@@ -35,15 +35,18 @@ func describeInput(in core.Input) string {
 		return fmt.Sprintf("Snapped %d %s %s at %s, %d items %+v initial=%t", in.Ticket, in.Snapshot.Target.Name,
 			in.Snapshot.Cell, in.Snapshot.ResourceVersion, len(in.Snapshot.Items), in.Stamp, in.Initial)
 	case core.Looked:
-		return fmt.Sprintf("Looked %d %s %s %s %s", in.Op, short(in.Remote.Tip), in.Remote.ParentState, short(in.Remote.Parent), why(in.Err))
+		return fmt.Sprintf(
+			"Looked %d %s %s %s %s", in.Op, short(in.Remote.Tip), in.Remote.ParentState, short(in.Remote.Parent), why(in.Err))
 	case core.Fetched:
 		return fmt.Sprintf("Fetched %d %s %s %s", in.Op, short(in.Base), in.Remote.ParentState, why(in.Err))
 	case core.Written:
-		return fmt.Sprintf("Written %d seq %d %s %s %+v %s", in.Op, in.Seq, in.Outcome, short(in.Commit), in.Counts, why(in.Err))
+		return fmt.Sprintf(
+			"Written %d seq %d %s %s %+v %s", in.Op, in.Seq, in.Outcome, short(in.Commit), in.Counts, why(in.Err))
 	case core.Pushed:
 		return fmt.Sprintf("Pushed %d %s %s %q", in.Op, in.Outcome, short(in.Tip), in.Text)
 	case core.SaveOpened:
-		return fmt.Sprintf("SaveOpened %s %s %s next=%t empty=%t", in.Save.ID, in.Save.Target.Name, in.Save.Username, in.Save.Next, in.Save.CommitEmpty)
+		return fmt.Sprintf("SaveOpened %s %s %s next=%t empty=%t",
+			in.Save.ID, in.Save.Target.Name, in.Save.Username, in.Save.Next, in.Save.CommitEmpty)
 	default:
 		return fmt.Sprintf("%T %+v", in, in)
 	}
@@ -67,13 +70,16 @@ func describeEffect(e core.Effect) string {
 		if s := e.Work.Snapshot; s != nil {
 			what = fmt.Sprintf(" %s at %s", s.Cell, s.ResourceVersion)
 		}
-		return fmt.Sprintf("Write %d seq %d %s %s onto %s replay=%t dry=%t prune=%s by %q save=%s%s", e.Op, e.Seq, e.Work.Kind,
+		return fmt.Sprintf(
+			"Write %d seq %d %s %s onto %s replay=%t dry=%t prune=%s by %q save=%s%s", e.Op, e.Seq, e.Work.Kind,
 			e.Work.Target.Name, short(e.Onto), e.Decision != nil, e.Dry, e.Prune, e.Work.Author.Username, e.Work.Save, what)
 	case core.Push:
-		return fmt.Sprintf("Push %d %s expected %s parent %s count %d", e.Op, short(e.Tip), short(e.Expected), short(e.Parent), e.Count)
+		return fmt.Sprintf(
+			"Push %d %s expected %s parent %s count %d", e.Op, short(e.Tip), short(e.Expected), short(e.Parent), e.Count)
 	case core.Observe:
 		o := e.Observation
-		return fmt.Sprintf("Observe %s %s %s n=%d seq=%d %s %q", e.Target.Name, o.What, o.Reason, o.Count, o.Seq, short(o.Commit), o.Text)
+		return fmt.Sprintf(
+			"Observe %s %s %s n=%d seq=%d %s %q", e.Target.Name, o.What, o.Reason, o.Count, o.Seq, short(o.Commit), o.Text)
 	case core.Answer:
 		return fmt.Sprintf("Answer %s %s %s %q", e.Save, e.State, short(e.Commit), e.Text)
 	default:

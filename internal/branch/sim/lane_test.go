@@ -331,7 +331,8 @@ func (l *lane) decide(in *core.Written, e core.Write, tree map[string]string) {
 	}
 	keep := e.Work.Save != ""
 	add := func(id change.Cell, it change.Item, del bool) {
-		a := action{path: path(e.Work.Target, id, it.Object.Name), value: string(it.Desired), del: del, rv: number(it.ResourceVersion)}
+		a := action{path: path(
+			e.Work.Target, id, it.Object.Name), value: string(it.Desired), del: del, rv: number(it.ResourceVersion)}
 		old, has := tree[a.path]
 		switch {
 		case strings.Contains(a.value, "!skip"):
