@@ -71,17 +71,7 @@ type PlanReport struct {
 }
 
 func newReport(r *plan.Result) *PlanReport {
-	out := &PlanReport{Report: r.Report, Layout: r.Layout}
-	if r.Folder == nil || len(r.Layout.Roots) == 0 {
-		return out
-	}
-	for d := range r.Folder.Unrendered() {
-		out.Unrendered++
-		if len(out.UnrenderedSample) < reportSample && !slices.Contains(out.UnrenderedSample, d.Path) {
-			out.UnrenderedSample = append(out.UnrenderedSample, d.Path)
-		}
-	}
-	return out
+	return &PlanReport{Report: r.Report, Layout: r.Layout, Unrendered: r.UnreachedCount, UnrenderedSample: r.Unreached}
 }
 
 // reportSample bounds the objects a report keeps per outcome once they are counted.

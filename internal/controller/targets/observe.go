@@ -133,7 +133,11 @@ func reportLayout(obj *v1alpha3.GitTarget, report *branch.PlanReport) {
 		conditions.MarkFalse(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.AmbiguousReason,
 			"several kustomizations are roots: %s; new objects have no place until spec.path names one of them", strings.Join(l.Roots, ", "))
 	case l.Root != "":
-		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.SingleKustomizationReason, "%s is the only root", l.Root)
+		text := fmt.Sprintf("%s is the only root", l.Root)
+		if report.Unrendered > 0 {
+			text += fmt.Sprintf("; no build reads %s", strings.Join(report.UnrenderedSample, ", "))
+		}
+		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.SingleKustomizationReason, "%s", text)
 	default:
 		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.NoneReason, "the folder holds plain manifests")
 	}
