@@ -51,6 +51,15 @@ const (
 	Flow
 )
 
+// Span is where a node's text stands.
+type Span struct {
+	// Start and End enclose the text, tag and anchor included. A block scalar ends with its last line's text (blank
+	// lines that belong to the value included), never with a line break.
+	Start, End int
+	// Content is where the text after tag and anchor starts.
+	Content int
+}
+
 // Node is one value of a document together with its place. Offsets are bytes relative to the parsed text.
 type Node struct {
 	Kind Kind
@@ -63,11 +72,7 @@ type Node struct {
 	Anchor string
 	// Alias is the node an alias stands for.
 	Alias *Node
-	// Start and End enclose the node's text, its tag and anchor included. A block scalar ends with its last line's
-	// text (blank lines that belong to the value included), never with a line break.
-	Start, End int
-	// Content is where the text after tag and anchor starts.
-	Content int
+	Span
 	// Line and Column are the 1-based place of Start; columns count characters.
 	Line, Column int
 	// Mark is the offset of the dash that introduces an item of a block sequence; -1 elsewhere.

@@ -205,6 +205,23 @@ func TestScenario33_WrittenTwice(t *testing.T) {
 	g.Expect(&again.File[0]).To(BeIdenticalTo(&res.File[0]), "the very same bytes")
 }
 
+// TestEdit_Parses: one parse finds that nothing changes, one more proves an edit.
+func TestEdit_Parses(t *testing.T) {
+	g := NewWithT(t)
+	src := []byte("kind: Demo\nlist:\n- a: 1\n- b: 2 # c\ntext: |\n  x\n  y\n")
+	for want, v := range []string{
+		1: `{"kind":"Demo","list":[{"a":1},{"b":2}],"text":"x\ny\n"}`,
+		2: `{"kind":"Demo","list":[{"b":3},{"c":[]},{"a":1}],"text":"x\nz\n","more":{"d":"e"}}`,
+	} {
+		if v == "" {
+			continue
+		}
+		res, err := Edit(src, 0, obj(t, v), Options{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(res.Parses).To(Equal(want))
+	}
+}
+
 // TestEdit_Errors: no document, an empty one, one that cannot be read; lines are those of the file.
 func TestEdit_Errors(t *testing.T) {
 	g := NewWithT(t)

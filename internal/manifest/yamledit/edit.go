@@ -6,7 +6,6 @@ package yamledit
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
@@ -46,10 +45,12 @@ func Edit(file []byte, index int, desired any, o Options) (res Result, err error
 		return Result{}, shiftLine(err, doc.Line-1)
 	}
 	want := compare.Normalize(desired, cur, o.Options)
-	e := editor{src: body, root: root, opts: o.Options, line: doc.Line - 1, forced: map[*yamldoc.Node]bool{}}
-	e.findAmbiguous()
+	e := editor{
+		canvas: &canvas{src: body, root: root, look: look{nl: lineBreak(f)}}, opts: o.Options, line: doc.Line - 1,
+		forced: map[*yamldoc.Node]bool{}, ambiguous: ambiguousNodes(root),
+	}
 	same := compare.Same(cur, want)
-	unchanged := Result{File: file, Outcome: NoChange, Desired: want}
+	unchanged := Result{File: file, Outcome: NoChange, Desired: want, Parses: 1}
 	if same && len(e.ambiguous) == 0 {
 		return unchanged, nil
 	}
@@ -62,7 +63,7 @@ func Edit(file []byte, index int, desired any, o Options) (res Result, err error
 		}
 		return Result{}, &UneditableError{Hazard: h.Kind, Line: h.Line + e.line, Path: h.Path, Key: h.Key}
 	}
-	e.look = measure(root, lineBreak(f))
+	e.look = measure(root, e.look.nl)
 	text, outcome, err := e.edit(cur, want, o.AllowReplace)
 	if err != nil {
 		if same {
@@ -77,7 +78,7 @@ func Edit(file []byte, index int, desired any, o Options) (res Result, err error
 	if !framingHolds(f, file, out, index, text) {
 		return Result{}, &UneditableError{Hazard: yamldoc.HazardUnmapped, Line: doc.Line}
 	}
-	return Result{File: out, Outcome: outcome, Notes: e.notes, Desired: want}, nil
+	return Result{File: out, Outcome: outcome, Notes: e.notes, Desired: want, Parses: 1 + e.parses}, nil
 }
 
 func lineBreak(f *yamldoc.File) string {
@@ -129,15 +130,12 @@ func framingHolds(f *yamldoc.File, before, after []byte, index int, text []byte)
 	return true
 }
 
-// editor turns the difference between a document and a value into splices.
+// editor turns the difference between a document and a value into splices on its canvas.
 type editor struct {
-	src  []byte
-	root *yamldoc.Node
-	look look
+	*canvas
 	opts compare.Options
-	// line is how many lines of the file lie before src.
-	line    int
-	splices []splice
+	// line is how many lines of the file lie before the document.
+	line int
 	// forced holds nodes a smaller edit of which was not right: they are written anew.
 	forced map[*yamldoc.Node]bool
 	// ambiguous holds the nodes that are, or hold, ambiguous plain scalars (editing.md I7).
@@ -147,6 +145,7 @@ type editor struct {
 	stuck  *yamldoc.Node
 	reason string
 	notes  []Note
+	parses int
 }
 
 // edit tries the rungs of editing.md I6 from the smallest on.
@@ -168,7 +167,7 @@ func (e *editor) edit(cur, want any, allowReplace bool) ([]byte, Outcome, error)
 			}
 		}
 		if ok {
-			got, err := decode(out)
+			got, err := e.decode(out)
 			if err == nil && compare.Same(got, want) {
 				return out, Patched, nil
 			}
@@ -210,6 +209,12 @@ func (e *editor) replaceAll(want any, allowed bool) ([]byte, Outcome, error) {
 	return text, Replaced, nil
 }
 
+// decode reads a result back and counts it.
+func (e *editor) decode(body []byte) (any, error) {
+	e.parses++
+	return decode(body)
+}
+
 func decode(body []byte) (any, error) {
 	n, err := yamldoc.Parse(body)
 	if err != nil {
@@ -232,55 +237,6 @@ func (e *editor) fail(n *yamldoc.Node, reason string) bool {
 		e.stuck, e.reason = n, reason
 	}
 	return false
-}
-
-// breakIsText reports whether the line break at offset end belongs to the value of a block scalar that ends there.
-func (e *editor) breakIsText(end int) bool {
-	found := false
-	visit(e.root, func(n *yamldoc.Node, _ []string) bool {
-		if n.Kind == yamldoc.Scalar && n.Style >= yamldoc.Literal && n.End == end {
-			h, _ := yamldoc.ReadBlockHeader(e.src, n.Content)
-			found = h.Chomp != '-'
-		}
-		return !found && n.Start <= end
-	})
-	return found
-}
-
-// visit walks nodes and keys in document order until f returns false for a subtree.
-func visit(n *yamldoc.Node, f func(n *yamldoc.Node, path []string) bool) {
-	var walk func(n *yamldoc.Node, path []string)
-	walk = func(n *yamldoc.Node, path []string) {
-		if !f(n, path) {
-			return
-		}
-		for _, p := range n.Pairs {
-			walk(p.Value, append(path, p.Key.Value))
-		}
-		for i, it := range n.Items {
-			walk(it, append(path, fmt.Sprint(i)))
-		}
-	}
-	walk(n, nil)
-}
-
-func (e *editor) pathOf(n *yamldoc.Node) string {
-	var found string
-	visit(e.root, func(m *yamldoc.Node, path []string) bool {
-		if m == n {
-			found = pointer(path)
-		}
-		return found == "" && m.Start <= n.Start
-	})
-	return found
-}
-
-func pointer(path []string) string {
-	var b strings.Builder
-	for _, p := range path {
-		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
-	}
-	return b.String()
 }
 
 // enclosing returns the smallest node around the first difference between two values that was not written anew yet;

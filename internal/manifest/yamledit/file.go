@@ -87,9 +87,9 @@ func sealed(file []byte, last yamldoc.Doc) []byte {
 	if err != nil || root == nil || last.End != len(file) {
 		return bytes.Clone(file)
 	}
-	e := editor{src: body, root: root}
-	e.seal(len(body))
-	out, ok := apply(body, e.splices)
+	c := canvas{src: body, root: root}
+	c.seal(len(body))
+	out, ok := apply(body, c.splices)
 	if !ok {
 		return bytes.Clone(file)
 	}

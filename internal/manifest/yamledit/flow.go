@@ -9,24 +9,8 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
 
-// flowMap removes and adds entries of a flow map. At least one entry stays.
-func (e *editor) flowMap(n *yamldoc.Node, removed []int, added []string, want map[string]any) bool {
-	if e.src[n.Content] != '{' {
-		return e.fail(n, "a flow pair without braces takes no more keys")
-	}
-	list := entries(n)
-	e.removeFlow(list, removed)
-	f := e.flowLook(n)
-	var texts []string
-	for _, k := range added {
-		texts = append(texts, f.key(k)+f.colon+flowText(want[k], f))
-	}
-	e.insertFlow(n, list, len(list)-1, texts)
-	return true
-}
-
 // flowLook reads the spelling of a flow collection off its entries.
-func (e *editor) flowLook(n *yamldoc.Node) flowStyle {
+func (e flows) flowLook(n *yamldoc.Node) flowStyle {
 	f := plainFlow
 	f.quote = e.look.quote
 	if json := e.isJSON(n); json {
@@ -47,7 +31,7 @@ func (e *editor) flowLook(n *yamldoc.Node) flowStyle {
 }
 
 // isJSON reports whether a flow collection quotes all its keys and strings, and holds at least one.
-func (e *editor) isJSON(n *yamldoc.Node) bool {
+func (e flows) isJSON(n *yamldoc.Node) bool {
 	found := false
 	all := true
 	check := func(m *yamldoc.Node) {
@@ -68,7 +52,7 @@ func (e *editor) isJSON(n *yamldoc.Node) bool {
 
 // separator returns what stands between the entries of a flow collection, taken from its last two; for a single entry
 // the line layout of the opening bracket decides.
-func (e *editor) separator(n *yamldoc.Node, list []entry) string {
+func (e flows) separator(n *yamldoc.Node, list []entry) string {
 	if k := len(list); k > 1 {
 		if sep := string(e.src[list[k-2].end:list[k-1].start]); clean(sep) {
 			return sep
@@ -84,7 +68,7 @@ func (e *editor) separator(n *yamldoc.Node, list []entry) string {
 func clean(sep string) bool { return strings.TrimSpace(sep) == "," }
 
 // insertFlow adds texts behind entry i of a flow collection that has entries; -1 is the front.
-func (e *editor) insertFlow(n *yamldoc.Node, list []entry, i int, texts []string) {
+func (e flows) insertFlow(n *yamldoc.Node, list []entry, i int, texts []string) {
 	if len(texts) == 0 {
 		return
 	}
@@ -110,7 +94,7 @@ func (e *editor) insertFlow(n *yamldoc.Node, list []entry, i int, texts []string
 }
 
 // flowIndent returns the indentation of the entries of a flow collection that start lines, as seen at entry i.
-func (e *editor) flowIndent(list []entry, i int) (string, bool) {
+func (e flows) flowIndent(list []entry, i int) (string, bool) {
 	for _, k := range []int{i + 1, i} {
 		if k < len(list) && e.ownLine(list[k].start) {
 			return string(e.src[yamldoc.LineStart(e.src, list[k].start):list[k].start]), true
@@ -121,7 +105,7 @@ func (e *editor) flowIndent(list []entry, i int) (string, bool) {
 
 // behind reports what follows on the line of a flow entry that ends at an offset: a comma, then a comment, or blanks
 // only.
-func (e *editor) behind(end int) (comma, comment, blank bool) {
+func (e flows) behind(end int) (comma, comment, blank bool) {
 	rest := strings.TrimLeft(string(e.src[end:yamldoc.LineEnd(e.src, end)]), " \t")
 	rest, comma = strings.CutPrefix(rest, ",")
 	rest = strings.TrimLeft(rest, " \t")
@@ -130,13 +114,13 @@ func (e *editor) behind(end int) (comma, comment, blank bool) {
 
 // alone reports whether a flow entry fills its lines, so that it can be deleted with them: nothing before it, and
 // behind it at most a comment and a comma; the comma may only be missing behind a comment that keeps the one before.
-func (e *editor) alone(at entry, commented bool) bool {
+func (e flows) alone(at entry, commented bool) bool {
 	comma, comment, blank := e.behind(at.end)
 	return e.ownLine(at.start) && (comment || blank && (comma || commented))
 }
 
 // removeFlow deletes entries of a flow collection, run by run. At least one entry stays.
-func (e *editor) removeFlow(list []entry, removed []int) {
+func (e flows) removeFlow(list []entry, removed []int) {
 	gone := map[int]bool{}
 	for _, i := range removed {
 		gone[i] = true
@@ -156,7 +140,7 @@ func (e *editor) removeFlow(list []entry, removed []int) {
 
 // removeRun deletes the entries p to q of a flow collection: with their lines when they fill them, else with the comma
 // before them, or the one behind them when they come first (in the collection or on their line).
-func (e *editor) removeRun(list []entry, p, q int) {
+func (e flows) removeRun(list []entry, p, q int) {
 	commented := p > 0 && strings.Contains(string(e.src[list[p-1].end:list[p].start]), "#")
 	whole := true
 	for i := p; i <= q; i++ {

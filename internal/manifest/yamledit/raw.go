@@ -20,7 +20,7 @@ type piece struct {
 }
 
 // pieces takes the text of a scalar apart. end is where its content ends: the closing quote of a quoted one.
-func (e *editor) pieces(n *yamldoc.Node, parent int) (list []piece, end int, ok bool) {
+func (e texts) pieces(n *yamldoc.Node, parent int) (list []piece, end int, ok bool) {
 	sink := func(raw int, val string, same bool) bool {
 		if k := len(list); k > 0 {
 			list[k-1].rawEnd = raw
@@ -71,7 +71,7 @@ func rawSpan(list []piece, end, from, to int) (start, stop int, ok bool) {
 
 // patch returns the content of a scalar with its value changed to want by replacing only what differs, so that its
 // line breaks, escapes and spelling stay elsewhere. The result is not verified.
-func (e *editor) patch(n *yamldoc.Node, parent int, want string) (raw string, ok bool) {
+func (e texts) patch(n *yamldoc.Node, parent int, want string) (raw string, ok bool) {
 	list, end, ok := e.pieces(n, parent)
 	if !ok || len(list) == 0 {
 		return "", false
@@ -173,7 +173,7 @@ func encodeInto(s string, style yamldoc.Style) (string, bool) {
 
 // patched tries to change a scalar's text where it differs and checks what a reader makes of it. It returns the
 // content from its first byte to its end, quotes and block header included.
-func (e *editor) patched(n *yamldoc.Node, parent int, want string) (string, bool) {
+func (e texts) patched(n *yamldoc.Node, parent int, want string) (string, bool) {
 	raw, ok := e.patch(n, parent, want)
 	if !ok {
 		return "", false
@@ -184,7 +184,7 @@ func (e *editor) patched(n *yamldoc.Node, parent int, want string) (string, bool
 }
 
 // reads checks that a text put in place of a scalar's content is read as want and ends where it should.
-func (e *editor) reads(n *yamldoc.Node, parent int, text, want string) bool {
+func (e texts) reads(n *yamldoc.Node, parent int, text, want string) bool {
 	rest := want
 	sink := func(_ int, val string, _ bool) bool {
 		if !strings.HasPrefix(rest, val) {
@@ -208,7 +208,7 @@ func (e *editor) reads(n *yamldoc.Node, parent int, text, want string) bool {
 }
 
 // reline changes a literal block line by line: lines that stay keep their bytes.
-func (e *editor) reline(n *yamldoc.Node, parent int, want string) (string, bool) {
+func (e texts) reline(n *yamldoc.Node, parent int, want string) (string, bool) {
 	h, ok := yamldoc.ReadBlockHeader(e.src, n.Content)
 	if !ok || h.Line >= n.End || want == "" || strings.Trim(want, "\n") == "" {
 		return "", false

@@ -19,16 +19,16 @@ func (e *editor) replace(want any, at spot) bool {
 		return false
 	}
 	if at.parent.Style == yamldoc.Flow {
-		e.setFlow(at, flowText(want, e.flowLook(at.parent)))
+		e.slots().setFlow(at, flowText(want, e.flows().flowLook(at.parent)))
 		return true
 	}
 	l := e.look.near(at.parent)
-	e.set(at, l.value(want, where{col: at.parent.Indent, item: at.parent.Kind == yamldoc.Seq, like: n}))
+	e.slots().set(at, l.value(want, where{col: at.parent.Indent, item: at.parent.Kind == yamldoc.Seq, like: n}))
 	return true
 }
 
 // setFlow puts a text where a value in a flow collection stands.
-func (e *editor) setFlow(at spot, text string) {
+func (e slots) setFlow(at spot, text string) {
 	n := at.node()
 	if at.parent.Kind == yamldoc.Map && at.parent.Pairs[at.i].Colon < 0 {
 		e.insert(at.after(), ": "+text)
@@ -44,17 +44,9 @@ func (e *editor) setFlow(at spot, text string) {
 	e.splices = append(e.splices, splice{n.Start, n.End, e.anchorOf(n) + text})
 }
 
-// anchorOf returns the anchor a value keeps when its text is replaced, with the blank behind it.
-func (e *editor) anchorOf(n *yamldoc.Node) string {
-	if n.Anchor == "" {
-		return ""
-	}
-	return "&" + n.Anchor + " "
-}
-
 // set puts a rendered value behind a key or dash of a block collection: the inline text where the old one stood, the
 // lines below, the comment at the end of the line kept.
-func (e *editor) set(at spot, r rendered) {
+func (e slots) set(at spot, r rendered) {
 	n := at.node()
 	after := at.after()
 	lead := ""
@@ -107,7 +99,7 @@ func isBlock(n *yamldoc.Node) bool {
 }
 
 // spliceInline replaces the part of a value that stands on the line of its key or dash.
-func (e *editor) spliceInline(at spot, lead, anchor, inline string, start, end, after int) {
+func (e slots) spliceInline(at spot, lead, anchor, inline string, start, end, after int) {
 	switch {
 	case inline == "" && anchor == "":
 		e.splices = append(e.splices, splice{after, end, lead})

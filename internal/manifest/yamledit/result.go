@@ -58,6 +58,9 @@ type Result struct {
 	Notes   []Note
 	// Desired is the value the document now has: the desired object with what only Git says kept (compare.Normalize).
 	Desired any
+	// Parses is how often the document was parsed: once without a change, twice for an ordinary edit, once more for
+	// every rung.
+	Parses int
 }
 
 // UneditableError says which construct forbids an edit (decisions 37).

@@ -21,21 +21,21 @@ func (e *editor) scalar(n *yamldoc.Node, cur, want any, at spot) bool {
 	text, isText := want.(string)
 	if !isText {
 		if old, ok := cur.(string); !ok || old == "" || n.Style <= yamldoc.DoubleQuoted {
-			e.setText(n, at, sameForm(n, want))
+			e.slots().setText(n, at, sameForm(n, want))
 			return true
 		}
 		return e.replace(want, at)
 	}
 	if _, was := cur.(string); was && n.Tag == "!!str" && n.Start == n.Content && n.End > n.Start {
-		if done := e.sameStyle(n, text, at, flow); done {
+		if done := e.texts().sameStyle(n, text, at, flow); done {
 			return true
 		}
 	}
-	return e.restyle(n, text, at, flow)
+	return e.slots().restyle(n, text, at, flow)
 }
 
 // setText puts a one-line text where a scalar stands.
-func (e *editor) setText(n *yamldoc.Node, at spot, text string) {
+func (e slots) setText(n *yamldoc.Node, at spot, text string) {
 	if at.parent.Style == yamldoc.Flow {
 		e.setFlow(at, text)
 		return
@@ -44,7 +44,7 @@ func (e *editor) setText(n *yamldoc.Node, at spot, text string) {
 }
 
 // sameStyle changes a string in its own style; false when the new text does not fit it.
-func (e *editor) sameStyle(n *yamldoc.Node, text string, at spot, flow bool) bool {
+func (e texts) sameStyle(n *yamldoc.Node, text string, at spot, flow bool) bool {
 	parent := at.parent.Indent
 	put := func(content string) bool {
 		e.splices = append(e.splices, splice{n.Content, n.End, content})
@@ -88,7 +88,7 @@ func (e *editor) sameStyle(n *yamldoc.Node, text string, at spot, flow bool) boo
 // wasForced reports a quoted string whose old value could not stand without quotes while the new one can, in a
 // document that quotes nothing else: its quotes were a need, not a style. It is what makes the change of a plain text
 // into one that needs quotes and back exact (decisions 42). Everywhere else quotes stay.
-func (e *editor) wasForced(n *yamldoc.Node, text string, flow bool) bool {
+func (e texts) wasForced(n *yamldoc.Node, text string, flow bool) bool {
 	if n.Style != yamldoc.DoubleQuoted || plainSafe(n.Value, flow) || !plainSafe(text, flow) {
 		return false
 	}
@@ -104,13 +104,13 @@ func (e *editor) wasForced(n *yamldoc.Node, text string, flow bool) bool {
 
 // shrinks reports a block of several lines without a final line break that becomes a text of one line: it is written
 // as one, as it was before somebody made it several.
-func (e *editor) shrinks(n *yamldoc.Node, text string) bool {
+func (e texts) shrinks(n *yamldoc.Node, text string) bool {
 	h, _ := yamldoc.ReadBlockHeader(e.src, n.Content)
 	return h.Chomp == '-' && h.Digit == 0 && strings.Contains(n.Value, "\n") && !strings.Contains(text, "\n")
 }
 
 // refold writes a folded block anew: a line for each line of the text.
-func (e *editor) refold(n *yamldoc.Node, parent int, text string) (string, bool) {
+func (e texts) refold(n *yamldoc.Node, parent int, text string) (string, bool) {
 	h, ok := yamldoc.ReadBlockHeader(e.src, n.Content)
 	if !ok || strings.Trim(text, "\n") == "" {
 		return "", false
@@ -131,9 +131,9 @@ func (e *editor) refold(n *yamldoc.Node, parent int, text string) (string, bool)
 }
 
 // restyle writes a string in the style its surroundings have.
-func (e *editor) restyle(n *yamldoc.Node, text string, at spot, flow bool) bool {
+func (e slots) restyle(n *yamldoc.Node, text string, at spot, flow bool) bool {
 	if flow {
-		f := e.flowLook(at.parent)
+		f := e.flows().flowLook(at.parent)
 		e.setFlow(at, f.string(text))
 		return true
 	}

@@ -47,9 +47,9 @@ func (e *editor) sequence(n *yamldoc.Node, cur, want []any, at spot) bool {
 	}
 	list := entries(n)
 	if n.Style == yamldoc.Flow {
-		e.removeFlow(list, removed)
+		e.flows().removeFlow(list, removed)
 	} else {
-		e.removeEntries(n, removed)
+		e.blocks().removeEntries(n, removed)
 	}
 	prev := -1
 	for j := 0; j < len(pairs); {
@@ -71,7 +71,7 @@ func (e *editor) sequence(n *yamldoc.Node, cur, want []any, at spot) bool {
 // insertItems adds items behind item prev of a sequence; -1 is the front.
 func (e *editor) insertItems(n *yamldoc.Node, list []entry, prev int, items []any, stays []bool) {
 	if n.Style == yamldoc.Flow {
-		f := e.flowLook(n)
+		f := e.flows().flowLook(n)
 		var texts []string
 		for _, it := range items {
 			texts = append(texts, flowText(it, f))
@@ -81,45 +81,32 @@ func (e *editor) insertItems(n *yamldoc.Node, list []entry, prev int, items []an
 			for !stays[prev+1] {
 				prev++
 			}
-			sep := e.separator(n, list)
+			sep := e.flows().separator(n, list)
 			e.insert(list[prev+1].start, strings.Join(texts, sep)+sep)
 			return
 		}
-		e.insertFlow(n, list, prev, texts)
+		e.flows().insertFlow(n, list, prev, texts)
 		return
 	}
-	lines := e.itemLines(n, items, max(prev, 0))
+	lines := e.blocks().itemLines(n, items, max(prev, 0))
 	if prev < 0 {
-		e.insertBefore(n, list, 0, lines)
+		e.blocks().insertBefore(n, list, 0, lines)
 		return
 	}
 	if e.openEnd(list[prev].end) {
 		e.seal(list[prev].end)
 	}
-	e.insertAfter(n, list, prev, lines)
+	e.blocks().insertAfter(n, list, prev, lines)
 }
 
 // itemLines renders items for a block sequence in the style of one of its items.
-func (e *editor) itemLines(n *yamldoc.Node, items []any, model int) []string {
+func (e blocks) itemLines(n *yamldoc.Node, items []any, model int) []string {
 	l := e.look.near(n)
 	var lines []string
 	for _, it := range items {
 		lines = append(lines, l.item(it, n.Indent, n.Items[model])...)
 	}
 	return lines
-}
-
-// seal gives the block scalar that ends at an offset the indicator that keeps its value when a line break follows.
-func (e *editor) seal(end int) {
-	visit(e.root, func(n *yamldoc.Node, _ []string) bool {
-		if n.Kind == yamldoc.Scalar && n.Style >= yamldoc.Literal && n.End == end {
-			if h, ok := yamldoc.ReadBlockHeader(e.src, n.Content); ok && h.Chomp != '-' {
-				header := strings.Trim(string(e.src[n.Content:h.End]), "+") + "-"
-				e.splices = append(e.splices, splice{n.Content, h.End, header})
-			}
-		}
-		return n.Start <= end
-	})
 }
 
 // reorder writes the items of a sequence in another order: each with its own comments, the text between them where it
@@ -134,7 +121,7 @@ func (e *editor) reorder(n *yamldoc.Node, cur, want []any, pairs []int, at spot)
 	for i := range list {
 		spans[i] = span{list[i].start, list[i].end}
 		if n.Style == yamldoc.Block {
-			spans[i].start, spans[i].end = e.region(n, list, i)
+			spans[i].start, spans[i].end = e.blocks().region(n, list, i)
 		}
 	}
 	outer := e.splices
@@ -161,7 +148,7 @@ func (e *editor) reorder(n *yamldoc.Node, cur, want []any, pairs []int, at spot)
 		gaps = append(gaps, string(e.src[spans[i-1].end:spans[i].start]))
 	}
 	start, end := spans[0].start, spans[len(spans)-1].end
-	text := e.assemble(n, texts, gaps)
+	text := assemble(n, texts, gaps, e.look.nl)
 	if n.Style == yamldoc.Block && !endsInBreak(e.src[:end]) {
 		text = strings.TrimSuffix(text, e.look.nl)
 	}
@@ -172,13 +159,13 @@ func (e *editor) reorder(n *yamldoc.Node, cur, want []any, pairs []int, at spot)
 // newItem renders one item as the text of a whole entry.
 func (e *editor) newItem(n *yamldoc.Node, v any) string {
 	if n.Style == yamldoc.Flow {
-		return flowText(v, e.flowLook(n))
+		return flowText(v, e.flows().flowLook(n))
 	}
-	return strings.Join(e.itemLines(n, []any{v}, 0), e.look.nl) + e.look.nl
+	return strings.Join(e.blocks().itemLines(n, []any{v}, 0), e.look.nl) + e.look.nl
 }
 
 // assemble joins entry texts with the gaps of the original. Gaps left over are kept when they hold a comment.
-func (e *editor) assemble(n *yamldoc.Node, texts, gaps []string) string {
+func assemble(n *yamldoc.Node, texts, gaps []string, nl string) string {
 	var b strings.Builder
 	for j, text := range texts {
 		b.WriteString(text)
@@ -193,7 +180,7 @@ func (e *editor) assemble(n *yamldoc.Node, texts, gaps []string) string {
 			continue
 		}
 		if !endsInBreak([]byte(text)) {
-			b.WriteString(e.look.nl)
+			b.WriteString(nl)
 		}
 		if j < len(gaps) && (j < len(texts)-1 || strings.Contains(gaps[j], "#")) {
 			b.WriteString(gaps[j])

@@ -37,13 +37,13 @@ func (s spot) node() *yamldoc.Node {
 	return s.parent.Pairs[s.i].Value
 }
 
-// findAmbiguous collects the ambiguous scalars that may be rewritten, and the nodes around them. A scalar others
-// refer to is left alone.
-func (e *editor) findAmbiguous() {
-	e.ambiguous = map[*yamldoc.Node]bool{}
+// ambiguousNodes collects the ambiguous scalars that may be rewritten, and the nodes around them. A scalar others refer
+// to is left alone.
+func ambiguousNodes(root *yamldoc.Node) map[*yamldoc.Node]bool {
+	set := map[*yamldoc.Node]bool{}
 	var mark func(n *yamldoc.Node) bool
 	mark = func(n *yamldoc.Node) bool {
-		if n.Anchor != "" && e.root.Uses(n) > 0 {
+		if n.Anchor != "" && root.Uses(n) > 0 {
 			return false
 		}
 		found := n.Ambiguous()
@@ -54,11 +54,12 @@ func (e *editor) findAmbiguous() {
 			found = mark(it) || found
 		}
 		if found {
-			e.ambiguous[n] = true
+			set[n] = true
 		}
 		return found
 	}
-	mark(e.root)
+	mark(root)
+	return set
 }
 
 // node makes one node mean want; cur is what it means. It returns false when that was not possible in place.
