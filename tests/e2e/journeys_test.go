@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/tests/gitserver"
 )
 
 var _ = Describe("A live change", func() {
@@ -37,6 +38,20 @@ var _ = Describe("A live change", func() {
 		Eventually(func(g Gomega) { g.Expect(m.files(g)).To(BeEmpty()) }).Should(Succeed())
 		Expect(m.log()[0].Message).To(ContainSubstring("- [DELETE] v1/configmaps/" + m.namespace + "/prices"))
 		m.settled(ctx)
+	})
+
+	It("costs one request to the Git server, and an idle branch none (scenario 72)", Serial, func(ctx SpecContext) {
+		m := newMirror(ctx, mirrorOptions{})
+		m.apply(ctx, "first", data(0))
+		m.settled(ctx)
+		git.Reset()
+		m.apply(ctx, "second", data(0))
+		m.settled(ctx)
+		Consistently(func() []gitserver.Request { return git.Requests() }).WithTimeout(2 * time.Second).Should(HaveLen(1))
+		r := git.Requests()[0]
+		Expect(r.Method).To(Equal("POST"))
+		Expect(r.Service).To(Equal("git-receive-pack"))
+		Expect(r.In).To(BeNumerically("<=", 2048), "bytes of a one-object commit")
 	})
 
 	It("joins 50 edits of one window into one commit", func(ctx SpecContext) {
