@@ -27,6 +27,16 @@ func (o outlets) fetching(w *worker, why core.Why) {
 	o.m.o.Metrics.Git.Fetches.WithLabelValues(r.ProviderNamespace, r.ProviderName, r.Branch, string(why)).Inc()
 }
 
+// answered counts the writes that failed for the store's sake; the machine keeps those.
+func (o outlets) answered(w *worker, in core.Input) {
+	a, ok := in.(core.Written)
+	if !ok || a.Err == nil || a.Err.Reason != core.ReasonStore {
+		return
+	}
+	r := w.repository
+	o.m.o.Metrics.Git.MaterializationFailures.WithLabelValues(r.ProviderNamespace, r.ProviderName, r.Branch, "store").Inc()
+}
+
 func (o outlets) request(e core.Request) {
 	if o.m.o.Requests != nil {
 		o.m.o.Requests.Post(SnapshotRequest{Target: e.Target, Cell: e.Cell})

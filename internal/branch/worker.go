@@ -73,6 +73,7 @@ func (w *worker) run(ctx context.Context, grace time.Duration) {
 		case r := <-w.inbox:
 			w.accept(laneCtx, r)
 		case a := <-w.answers:
+			w.out.answered(w, a)
 			w.step(laneCtx, a)
 		case <-timer.C():
 			w.step(laneCtx, core.Tick{})
