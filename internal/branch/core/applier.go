@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/branch/core/applies"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 )
 
 // appliers is the branch's side of applying: when to hand a commit over, and which snapshots an apply makes stale.
@@ -73,7 +74,7 @@ func (k *appliers) stale(p *pending) bool {
 		}
 		return false
 	}
-	if !t.staleSince.IsZero() && due(t.staleSince.Add(k.m.cfg.SnapshotHold), k.m.now) {
+	if !t.staleSince.IsZero() && pace.Due(t.staleSince.Add(k.m.cfg.SnapshotHold), k.m.now) {
 		t.staleSince, t.stale, rs.forced = noTime, nil, true
 		k.m.observe(t, Observation{What: ObservedSnapshot, Reason: "used"})
 		return false
@@ -109,13 +110,13 @@ func (k *appliers) askStale(t *target) {
 
 // expire ends a hold: the next snapshot is used although an apply is out.
 func (k *appliers) expire(t *target) {
-	if len(t.stale) > 0 && due(t.staleSince.Add(k.m.cfg.SnapshotHold), k.m.now) {
+	if len(t.stale) > 0 && pace.Due(t.staleSince.Add(k.m.cfg.SnapshotHold), k.m.now) {
 		k.askStale(t)
 	}
 }
 
-func (k *appliers) due(t *target, next *soonest) {
+func (k *appliers) due(t *target, next *pace.Soonest) {
 	if len(t.stale) > 0 {
-		next.add(t.staleSince.Add(k.m.cfg.SnapshotHold))
+		next.Add(t.staleSince.Add(k.m.cfg.SnapshotHold))
 	}
 }

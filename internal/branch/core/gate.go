@@ -4,26 +4,12 @@
 package core
 
 import (
-	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/hold"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
-
-// hold keeps the live changes of a target while its render gate is pending (git-writer 6.10).
-type hold struct {
-	items []held
-	bytes int64
-	since time.Time
-	was   GateState
-}
-
-type held struct {
-	change   change.Change
-	receipts []*receipt
-	// back: it was in a window already when the gate closed, so it is older than what is held directly.
-	back bool
-}
 
 // gate is the render fidelity gate of one target, with the machine it acts on.
 type gate struct {
@@ -81,15 +67,17 @@ func (g gate) judge(id change.Cell, v GateVerdict, text string) {
 
 // settle acts on a change of the gate's state.
 func (g gate) settle() {
-	h, state := &g.t.gate, g.state()
-	if h.was == state {
+	state := g.state()
+	if g.t.was == state {
 		return
 	}
-	h.was = state
+	g.t.was = state
 	g.m.touched(g.t)
 	switch state {
 	case GateOpen:
-		g.release()
+		for _, it := range g.t.gate.Take() {
+			g.m.windows.add(g.t, it.Change, false, it.Receipts)
+		}
 		g.m.targets.askLost(g.t, RequestGate)
 	case GateDivergent:
 		g.drop("divergent", "")
@@ -97,90 +85,52 @@ func (g gate) settle() {
 	}
 }
 
-// release lets the held changes into windows, in order.
-func (g gate) release() {
-	items := g.t.gate.items
-	g.t.gate.items, g.t.gate.bytes, g.t.gate.since = nil, 0, noTime
-	for _, it := range items {
-		g.m.windows.add(g.t, it.change, false, it.receipts)
-	}
-}
-
 // keep holds a change. Past the branch's byte budget everything the target holds is dropped.
-func (g gate) keep(it held) {
-	h := &g.t.gate
-	if len(h.items) == 0 {
-		h.since = g.m.now
-	}
-	at := len(h.items)
-	if it.back {
-		at = 0
-		for at < len(h.items) && h.items[at].back {
-			at++
-		}
-	}
-	h.items = slices.Insert(h.items, at, it)
-	h.bytes += it.change.Size()
+func (g gate) keep(it hold.Item[*receipt]) {
+	g.t.gate.Add(it, g.m.now)
 	g.m.touched(g.t)
 	var all int64
 	for _, t := range g.m.targets.list {
-		all += t.gate.bytes
+		all += t.gate.Bytes()
 	}
 	if all > g.m.cfg.BufferMax {
 		g.drop("hold_budget", RequestHold)
 	}
 }
 
-// supersede drops held changes of a cell for which a snapshot stands, except a delete of an object it does not hold.
-// With back, only those that went back into the hold are older than the snapshot.
+// supersede lets go of held changes for which a snapshot stands.
 func (g gate) supersede(s *change.Snapshot, back bool) {
-	h := &g.t.gate
-	if len(h.items) == 0 {
-		return
+	for _, it := range g.t.gate.Supersede(s, back) {
+		g.m.cursors.Supersede(it.Receipts)
 	}
-	has := make(map[change.ObjectID]bool, len(s.Items))
-	for i := range s.Items {
-		has[s.Items[i].Object] = true
-	}
-	kept := h.items[:0]
-	for _, it := range h.items {
-		absent := it.change.Operation == change.Delete && !has[it.change.Object]
-		if absent || it.change.Cell != s.Cell || (back && !it.back) {
-			kept = append(kept, it)
-			continue
-		}
-		h.bytes -= it.change.Size()
-		g.m.cursors.Supersede(it.receipts)
-	}
-	clear(h.items[len(kept):])
-	h.items = kept
 }
 
 // drop loses everything held, counted under label, and asks for snapshots of its cells when why is set.
 func (g gate) drop(label string, why RequestWhy) {
-	h := &g.t.gate
-	if len(h.items) == 0 {
+	items := g.t.gate.Take()
+	if len(items) == 0 {
 		return
 	}
-	for _, it := range h.items {
-		g.m.cursors.Close(it.receipts, true)
+	for _, it := range items {
+		g.m.cursors.Close(it.Receipts, true)
 	}
-	g.m.dropped(g.t, label, len(h.items))
-	h.items, h.bytes, h.since = nil, 0, noTime
+	g.m.dropped(g.t, label, len(items))
 	if why != "" {
 		g.m.targets.askLost(g.t, why)
 	}
 }
 
-func (g gate) expire() {
-	if h := &g.t.gate; len(h.items) > 0 && due(h.since.Add(g.m.cfg.HoldMax), g.m.now) {
-		g.drop("hold_expired", RequestHold)
+// until is when the hold gives up; zero while nothing is held.
+func (g gate) until() time.Time {
+	if g.t.gate.Len() == 0 {
+		return noTime
 	}
+	return g.t.gate.Since().Add(g.m.cfg.HoldMax)
 }
 
-func (g gate) due(next *soonest) {
-	if h := &g.t.gate; len(h.items) > 0 {
-		next.add(h.since.Add(g.m.cfg.HoldMax))
+func (g gate) expire() {
+	if pace.Due(g.until(), g.m.now) {
+		g.drop("hold_expired", RequestHold)
 	}
 }
 

@@ -139,18 +139,18 @@ func (k healer) recheckAt() time.Time {
 }
 
 func (k healer) expire() {
-	if due(k.recheckAt(), k.m.now) {
+	if pace.Due(k.recheckAt(), k.m.now) {
 		k.m.remote.wish(WhyRefresh)
 	}
-	if f := k.h.failure; f != nil && due(f.Next, k.m.now) {
+	if f := k.h.failure; f != nil && pace.Due(f.Next, k.m.now) {
 		f.Next = noTime
 		k.m.targets.askLost(k.t, RequestLost)
 	}
 }
 
-func (k healer) due(next *soonest) {
-	next.add(k.recheckAt())
+func (k healer) due(next *pace.Soonest) {
+	next.Add(k.recheckAt())
 	if f := k.h.failure; f != nil {
-		next.add(f.Next)
+		next.Add(f.Next)
 	}
 }

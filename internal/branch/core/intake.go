@@ -5,6 +5,7 @@ package core
 
 import (
 	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/hold"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -25,7 +26,7 @@ type intake struct {
 // verdict answers for a new item of size bytes, apart from whose it is.
 func (k *intake) verdict(size int64) change.Verdict {
 	switch {
-	case k.m.lane.stopping():
+	case k.m.lane.stop:
 		return change.Stopped
 	case k.m.ledger.waiting+len(k.m.saves.waiting) >= k.m.cfg.QueueSlots:
 		return change.QueueFull
@@ -97,7 +98,7 @@ func (k *intake) offer(in Offered) {
 	case state == GatePending && !in.Recovered:
 		r := cursor.Open[*cell]()
 		cl.Track(c.ResourceVersion, r, false)
-		g.keep(held{change: c, receipts: []*receipt{r}})
+		g.keep(hold.Item[*receipt]{Change: c, Receipts: []*receipt{r}})
 	default:
 		k.m.windows.take(t, cl, c, in.Recovered)
 	}

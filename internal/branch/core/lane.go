@@ -6,6 +6,7 @@ package core
 import (
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -43,8 +44,6 @@ type lane struct {
 	stop, gaveUp, stopped bool
 	until                 time.Time
 }
-
-func (l *lane) stopping() bool { return l.stop }
 
 // holds reports whether the lane is working on p.
 func (l *lane) holds(p *pending) bool { return l.op != nil && l.op.p == p }
@@ -249,11 +248,11 @@ func (l *lane) pushed(in Pushed) {
 
 // expire aborts an effect whose deadline passed. The failure counts now, not when the answer comes (decisions 60).
 func (l *lane) expire() {
-	if l.stop && due(l.until, l.m.now) {
+	if l.stop && pace.Due(l.until, l.m.now) {
 		l.gaveUp = true
 		l.abort()
 	}
-	if l.op != nil && due(l.op.deadline, l.m.now) && l.abort() {
+	if l.op != nil && pace.Due(l.op.deadline, l.m.now) && l.abort() {
 		l.op.late = true
 		l.m.publish.fail(nil, Failure{Reason: ReasonDeadline, Text: l.op.kind.overdue()})
 	}
@@ -280,20 +279,20 @@ func (l *lane) abort() bool {
 	return true
 }
 
-func (l *lane) due(next *soonest) {
+func (l *lane) due(next *pace.Soonest) {
 	switch {
 	case l.stopped:
 		return
 	case l.op != nil:
 		if !l.op.aborted {
-			next.add(l.op.deadline)
+			next.Add(l.op.deadline)
 		}
 		if l.stop && !l.gaveUp {
-			next.add(l.until)
+			next.Add(l.until)
 		}
 		return
 	case l.stop:
-		next.add(l.until)
+		next.Add(l.until)
 	}
 	if !l.m.targets.providerSuspended() {
 		l.m.publish.due(next)

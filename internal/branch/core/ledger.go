@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -222,12 +223,9 @@ func (l *ledger) answer(p *pending, o change.Outcome, text string, kept bool) {
 
 // oldest is when the oldest unpublished change was accepted.
 func (l *ledger) oldest() time.Time {
-	var s soonest
-	for _, p := range l.list {
-		s.add(p.since)
+	var s pace.Soonest
+	for _, p := range slices.Concat(l.list, l.aside) {
+		s.Add(p.since)
 	}
-	for _, p := range l.aside {
-		s.add(p.since)
-	}
-	return s.at
+	return s.At
 }

@@ -123,16 +123,16 @@ func (m *Machine) timers() {
 
 // Next returns when Tick is due; zero when nothing waits for time.
 func (m *Machine) Next() time.Time {
-	var next soonest
+	var next pace.Soonest
 	m.saves.due(&next)
 	m.windows.due(&next)
 	m.lane.due(&next)
 	for _, t := range m.targets.list {
-		m.gate(t).due(&next)
+		next.Add(m.gate(t).until())
 		m.healthOf(t).due(&next)
 		m.appliers.due(t, &next)
 	}
-	return next.at
+	return next.At
 }
 
 func (m *Machine) emit(e Effect) { m.out = append(m.out, e) }
@@ -170,25 +170,13 @@ func (m *Machine) flushChanged() {
 func (m *Machine) bytes() int64 {
 	n := m.ledger.bytes + m.saves.bytes()
 	if w := m.windows.open; w != nil {
-		n += w.bytes
+		n += w.batch.Bytes
 	}
 	for _, t := range m.targets.list {
-		n += t.gate.bytes
+		n += t.gate.Bytes()
 	}
 	return n
 }
 
-// soonest keeps the earliest of the non-zero times given to it.
-type soonest struct{ at time.Time }
-
-func (s *soonest) add(t time.Time) {
-	if !t.IsZero() && (s.at.IsZero() || t.Before(s.at)) {
-		s.at = t
-	}
-}
-
 // noTime is a deadline that is not set.
 var noTime time.Time
-
-// due reports whether a deadline is set and has come.
-func due(deadline, now time.Time) bool { return !deadline.IsZero() && !deadline.After(now) }

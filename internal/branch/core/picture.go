@@ -3,6 +3,12 @@
 
 package core
 
+import (
+	"slices"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
+)
+
 // Version is Status().Version without the cost of a picture.
 func (m *Machine) Version() uint64 { return m.version }
 
@@ -13,30 +19,27 @@ func (m *Machine) Status() Status {
 		Version: m.version,
 		Tip:     r.proof.tip, Parent: r.parent, VerifiedAt: r.proof.at, VerifiedBy: r.proof.by, BaseTrusted: r.trusted,
 		Retained: len(l.list), SetAside: len(l.aside), Bytes: m.bytes(), Queue: l.waiting + len(m.saves.waiting),
-		Oldest: l.oldest(), Failing: m.publish.face(), IntakePaused: m.intake.paused,
+		Failing: m.publish.face(), IntakePaused: m.intake.paused,
 		ProviderSuspended: m.targets.providerSuspended(), Stopped: m.lane.stopped,
 	}
 	s.Exists = !r.proof.tip.IsZero()
 	if r.missing {
 		s.Parent = ParentMissing
 	}
-	if w := m.windows.open; w != nil && (s.Oldest.IsZero() || w.opened.Before(s.Oldest)) {
-		s.Oldest = w.opened
+	oldest := pace.Soonest{At: l.oldest()}
+	if w := m.windows.open; w != nil {
+		oldest.Add(w.opened)
 	}
 	s.Targets = make([]TargetStatus, 0, len(m.targets.list))
 	waiting := map[*target]int{}
-	for _, p := range l.list {
-		waiting[p.t]++
-	}
-	for _, p := range l.aside {
+	for _, p := range slices.Concat(l.list, l.aside) {
 		waiting[p.t]++
 	}
 	for _, t := range m.targets.list {
-		if len(t.gate.items) > 0 && (s.Oldest.IsZero() || t.gate.since.Before(s.Oldest)) {
-			s.Oldest = t.gate.since
-		}
+		oldest.Add(t.gate.Since())
 		s.Targets = append(s.Targets, m.picture(t, waiting[t]))
 	}
+	s.Oldest = oldest.At
 	return s
 }
 
@@ -56,7 +59,7 @@ func (m *Machine) picture(t *target, waiting int) TargetStatus {
 	g := m.gate(t)
 	s := TargetStatus{
 		Target: t.key, Suspended: t.suspended(), Waiting: waiting,
-		Gate: g.state(), GateText: g.text(), Held: len(t.gate.items),
+		Gate: g.state(), GateText: g.text(), Held: t.gate.Len(),
 		PushRejected: copied(t.health.rejected), WriteFailed: copied(t.health.failure), Refusal: copied(t.health.refusal),
 		Report: t.seen.report, ReportedOn: t.seen.on, ReportedAt: t.seen.at,
 		Published: t.seen.published, PublishedAt: t.seen.publishedAt, Rechecked: t.seen.rechecked,

@@ -6,6 +6,7 @@ package core
 import (
 	"slices"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/hold"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -86,7 +87,7 @@ func (m *Machine) holdWindow(p *pending) {
 		r.Split(len(p.work.Changes) - 1)
 	}
 	for _, c := range p.work.Changes {
-		m.gate(p.t).keep(held{change: c, receipts: p.receipts, back: true})
+		m.gate(p.t).keep(hold.Item[*receipt]{Change: c, Receipts: p.receipts, Back: true})
 	}
 }
 

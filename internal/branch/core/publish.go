@@ -196,7 +196,7 @@ func (p *publisher) moved(tip Commit) {
 	case p.cycle.pushes < attempts:
 	case p.m.lane.stop:
 		p.m.lane.gaveUp = true
-	case due(p.cycle.start.Add(p.m.cfg.CycleDeadline), p.m.now):
+	case pace.Due(p.cycle.start.Add(p.m.cfg.CycleDeadline), p.m.now):
 		p.fail(nil, Failure{Reason: ReasonContention, Text: "other writers kept moving the branch"})
 	default:
 		p.pause = p.m.now.Add(p.jitter.Next())
@@ -248,7 +248,7 @@ func (p *publisher) tidy() {
 	}
 }
 
-func (p *publisher) due(next *soonest) {
+func (p *publisher) due(next *pace.Soonest) {
 	p.rejects.due(next)
 	if !p.owed() {
 		return
@@ -258,13 +258,13 @@ func (p *publisher) due(next *soonest) {
 		if p.pause.After(at) {
 			at = p.pause
 		}
-		next.add(at)
+		next.Add(at)
 		return
 	}
 	if p.m.ledger.built > 0 && p.cooldown.After(p.m.now) {
-		next.add(p.cooldown)
+		next.Add(p.cooldown)
 	}
 	if w := p.m.remote.wished; w.wanted && w.notBefore.After(p.m.now) && len(p.m.ledger.list) == 0 {
-		next.add(w.notBefore)
+		next.Add(w.notBefore)
 	}
 }

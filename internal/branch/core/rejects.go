@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -37,29 +38,20 @@ func (r *rejects) waiting() bool { return !r.retryAt.IsZero() }
 func (r *rejects) rejected(o *op, text string) {
 	l := &r.m.ledger
 	r.text = text
-	first, commits := -1, 0
-	for i, p := range l.list[:o.count] {
-		if p.commit.IsZero() {
-			continue
-		}
-		if first < 0 {
-			first = i
-		}
-		commits++
-	}
+	pushed := slices.DeleteFunc(slices.Clone(l.list[:o.count]), func(p *pending) bool { return p.commit.IsZero() })
 	if !r.isolating {
 		r.accepted, r.refused = false, 0
-		if commits > 1 {
+		if len(pushed) > 1 {
 			r.isolate(l.list[o.count-1].work.Seq)
 			return
 		}
 	}
-	p := l.list[first]
+	p := pushed[0]
 	r.setAside(p)
 	r.refused++
 	if r.refused >= isolateMax && !r.accepted {
 		r.cursor = p.work.Seq
-		r.setAsideUntil(r.until)
+		r.setAsideAll(func(p *pending) bool { return p.work.Seq <= r.until })
 		r.end()
 		return
 	}
@@ -72,11 +64,7 @@ func (r *rejects) isolate(until Seq) {
 	l := &r.m.ledger
 	later := slices.ContainsFunc(l.list, func(p *pending) bool { return p.work.Seq > r.cursor && p.work.Seq <= until })
 	if r.cursor > 0 && later {
-		for _, p := range slices.Clone(l.list) {
-			if p.tried && p.work.Seq <= r.cursor {
-				r.setAside(p)
-			}
-		}
+		r.setAsideAll(func(p *pending) bool { return p.tried && p.work.Seq <= r.cursor })
 	}
 	r.cursor = 0
 }
@@ -118,9 +106,9 @@ func (r *rejects) holds(t *target) bool {
 		slices.ContainsFunc(r.m.ledger.list, func(p *pending) bool { return p.t == t && p.tried })
 }
 
-func (r *rejects) setAsideUntil(until Seq) {
+func (r *rejects) setAsideAll(which func(*pending) bool) {
 	for _, p := range slices.Clone(r.m.ledger.list) {
-		if p.work.Seq <= until {
+		if which(p) {
 			r.setAside(p)
 		}
 	}
@@ -232,10 +220,10 @@ func (r *rejects) forget(t *target) {
 }
 
 func (r *rejects) expire() {
-	if due(r.retryAt, r.m.now) {
+	if pace.Due(r.retryAt, r.m.now) {
 		r.retryAt = noTime
 		r.m.publish.revive()
 	}
 }
 
-func (r *rejects) due(next *soonest) { next.add(r.retryAt) }
+func (r *rejects) due(next *pace.Soonest) { next.Add(r.retryAt) }

@@ -3,7 +3,11 @@
 
 package core
 
-import "time"
+import (
+	"time"
+
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
+)
 
 // remote is what the machine believes of the remote repository, and the base that plans read.
 type remote struct {
@@ -49,7 +53,7 @@ func (r *remote) hint(in Hint) {
 	}
 	if in.Source == HintRefresh {
 		every := r.m.cfg.RefreshInterval
-		if every > 0 && due(r.proof.at.Add(every), r.m.now) {
+		if every > 0 && pace.Due(r.proof.at.Add(every), r.m.now) {
 			r.wish(WhyRefresh)
 		}
 		return

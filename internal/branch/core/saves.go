@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/group"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -112,11 +114,11 @@ func (k *saves) opened(w *window) {
 // attach gives the window to the save; its timers replace the window's and count from now.
 func (k *saves) attach(w *window, s *save) {
 	s.state, s.attached = SaveCollecting, k.m.now
-	k.waiting = slices.DeleteFunc(k.waiting, func(o *save) bool { return o == s })
-	w.save, w.last = s, k.m.now
-	w.timers = timers{from: k.m.now, max: s.MaxDuration, quiet: true}
+	k.leave(s)
+	w.save = s
+	w.timers = group.Timers{From: k.m.now, Last: k.m.now, Max: s.MaxDuration, Quiet: s.IdleTimeout == nil}
 	if s.IdleTimeout != nil {
-		w.timers.idle, w.timers.quiet = *s.IdleTimeout, false
+		w.timers.Idle = *s.IdleTimeout
 	}
 }
 
@@ -142,7 +144,7 @@ func (k *saves) end(s *save, state SaveState, c Commit, text string) {
 	if s == nil || s.state.Final() {
 		return
 	}
-	k.waiting = slices.DeleteFunc(k.waiting, func(o *save) bool { return o == s })
+	k.leave(s)
 	s.state, s.commit, s.text, s.ended = state, c, text, k.m.now
 	k.done = append(k.done, s)
 	k.answer(s)
@@ -152,19 +154,19 @@ func (k *saves) end(s *save, state SaveState, c Commit, text string) {
 // expire ends saves whose wait is over and forgets old outcomes.
 func (k *saves) expire() {
 	for _, s := range slices.Clone(k.waiting) {
-		if due(s.deadline, k.m.now) {
+		if pace.Due(s.deadline, k.m.now) {
 			k.miss(s)
 		}
 	}
-	for len(k.done) > 0 && due(k.done[0].ended.Add(k.m.cfg.SaveMemory), k.m.now) {
+	for len(k.done) > 0 && pace.Due(k.done[0].ended.Add(k.m.cfg.SaveMemory), k.m.now) {
 		delete(k.byID, k.done[0].ID)
 		k.done = k.done[1:]
 	}
 }
 
-func (k *saves) due(next *soonest) {
+func (k *saves) due(next *pace.Soonest) {
 	for _, s := range k.waiting {
-		next.add(s.deadline)
+		next.Add(s.deadline)
 	}
 }
 
@@ -177,7 +179,7 @@ func (k *saves) miss(s *save) {
 	case t == nil || !s.CommitEmpty:
 		k.end(s, SaveNoWindow, Commit{}, "")
 	default:
-		k.waiting = slices.DeleteFunc(k.waiting, func(o *save) bool { return o == s })
+		k.leave(s)
 		s.state = SaveAwaitingPush
 		p := &pending{t: t, save: s, bytes: itemOverhead}
 		p.work = PendingWrite{
@@ -185,6 +187,10 @@ func (k *saves) miss(s *save) {
 		}
 		k.m.ledger.append(p)
 	}
+}
+
+func (k *saves) leave(s *save) {
+	k.waiting = slices.DeleteFunc(k.waiting, func(o *save) bool { return o == s })
 }
 
 // failWaiting ends the waiting saves of a target.

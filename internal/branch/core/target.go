@@ -7,16 +7,19 @@ import (
 	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/hold"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
 // target is everything the machine knows of one GitTarget.
 type target struct {
-	key    change.TargetKey
-	cfg    TargetConfig
-	gone   bool
-	cells  cellSet
-	gate   hold
+	key   change.TargetKey
+	cfg   TargetConfig
+	gone  bool
+	cells cellSet
+	gate  hold.List[*receipt]
+	// was is the state of the gate that was acted on.
+	was    GateState
 	health health
 	seen   seen
 	// staleSince is when the first snapshot of the present hold was discarded for an applier; stale are its cells.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/group"
+	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -15,33 +17,22 @@ type window struct {
 	t         *target
 	author    change.Author
 	recovered bool
-	changes   []change.Change
-	index     map[change.ObjectID]int
-	bytes     int64
+	batch     group.Batch
+	timers    group.Timers
 	opened    time.Time
-	last      time.Time
-	timers    timers
 	save      *save
 	// own is the receipt of changes taken directly; receipts also holds those of changes that were held.
 	own      *receipt
 	receipts []*receipt
 }
 
-// timers close a window: a snapshot of the target's, or those of an attached save.
-type timers struct {
-	from  time.Time // max counts from here
-	max   time.Duration
-	idle  time.Duration
-	quiet bool // no idle timer
-}
-
 // closes returns when and why the window closes by itself.
 func (w *window) closes() (time.Time, CloseReason) {
-	end := w.timers.from.Add(w.timers.max)
-	if idle := w.last.Add(w.timers.idle); !w.timers.quiet && !idle.After(end) {
-		return idle, CloseIdle
+	at, idle := w.timers.End()
+	if idle {
+		return at, CloseIdle
 	}
-	return end, CloseMax
+	return at, CloseMax
 }
 
 func (w *window) fits(t *target, a change.Author, recovered bool) bool {
@@ -84,8 +75,8 @@ func (k *windows) join(t *target, a change.Author, recovered bool) *window {
 	}
 	if k.open == nil {
 		k.open = &window{
-			t: t, author: a, recovered: recovered, opened: k.m.now, last: k.m.now, index: map[change.ObjectID]int{},
-			timers: timers{from: k.m.now, max: t.cfg.MaxDuration, idle: t.cfg.IdleTimeout},
+			t: t, author: a, recovered: recovered, opened: k.m.now,
+			timers: group.Timers{From: k.m.now, Max: t.cfg.MaxDuration, Idle: t.cfg.IdleTimeout},
 		}
 		k.m.saves.opened(k.open)
 	}
@@ -94,18 +85,11 @@ func (k *windows) join(t *target, a change.Author, recovered bool) *window {
 
 // put stores the last state of the object at its first-seen place and closes the window when that is due.
 func (k *windows) put(w *window, c change.Change) {
-	w.last = k.m.now
-	if i, ok := w.index[c.Object]; ok {
-		w.bytes += c.Size() - w.changes[i].Size()
-		w.changes[i] = c
-	} else {
-		w.index[c.Object] = len(w.changes)
-		w.changes = append(w.changes, c)
-		w.bytes += c.Size()
-	}
-	if at, why := w.closes(); due(at, k.m.now) {
+	w.timers.Last = k.m.now
+	w.batch.Put(c)
+	if at, why := w.closes(); pace.Due(at, k.m.now) {
 		k.close(why)
-	} else if w.bytes+k.m.ledger.bytes >= k.m.cfg.BufferMax {
+	} else if w.batch.Bytes+k.m.ledger.bytes >= k.m.cfg.BufferMax {
 		k.close(CloseBuffer)
 	}
 }
@@ -114,15 +98,15 @@ func (k *windows) expire() {
 	if k.open == nil {
 		return
 	}
-	if at, why := k.open.closes(); due(at, k.m.now) {
+	if at, why := k.open.closes(); pace.Due(at, k.m.now) {
 		k.close(why)
 	}
 }
 
-func (k *windows) due(next *soonest) {
+func (k *windows) due(next *pace.Soonest) {
 	if k.open != nil {
 		at, _ := k.open.closes()
-		next.add(at)
+		next.Add(at)
 	}
 }
 
@@ -133,9 +117,9 @@ func (k *windows) close(why CloseReason) {
 		return
 	}
 	k.open = nil
-	p := &pending{t: w.t, receipts: w.receipts, bytes: w.bytes, since: w.opened, save: w.save}
+	p := &pending{t: w.t, receipts: w.receipts, bytes: w.batch.Bytes, since: w.opened, save: w.save}
 	p.work = PendingWrite{
-		Kind: KindWindow, Changes: w.changes, Author: w.author, Source: MessageLive, Recovered: w.recovered,
+		Kind: KindWindow, Changes: w.batch.Changes, Author: w.author, Source: MessageLive, Recovered: w.recovered,
 	}
 	if s := w.save; s != nil {
 		s.state = SaveAwaitingPush
@@ -146,6 +130,6 @@ func (k *windows) close(why CloseReason) {
 	}
 	k.m.ledger.append(p)
 	k.m.observe(w.t, Observation{
-		What: ObservedWindow, Reason: string(why), Count: len(w.changes), Since: w.opened, BySave: w.save != nil,
+		What: ObservedWindow, Reason: string(why), Count: len(w.batch.Changes), Since: w.opened, BySave: w.save != nil,
 	})
 }

@@ -35,3 +35,16 @@ func (j *Jitter) Next() time.Duration {
 	}
 	return j.Min + time.Duration(x%uint64(j.Max-j.Min))
 }
+
+// Due reports whether a deadline is set and has come.
+func Due(deadline, now time.Time) bool { return !deadline.IsZero() && !deadline.After(now) }
+
+// Soonest keeps the earliest of the times given to it; zero times do not count.
+type Soonest struct{ At time.Time }
+
+// Add considers a time.
+func (s *Soonest) Add(t time.Time) {
+	if !t.IsZero() && (s.At.IsZero() || t.Before(s.At)) {
+		s.At = t
+	}
+}

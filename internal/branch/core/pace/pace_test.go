@@ -35,3 +35,23 @@ func TestJitterStaysInBoundsAndRepeatsForASeed(t *testing.T) {
 	}
 	g.Expect(different).To(BeTrue())
 }
+
+func TestSoonestIgnoresWhatIsNotSet(t *testing.T) {
+	g := NewWithT(t)
+	var s pace.Soonest
+	s.Add(time.Time{})
+	g.Expect(s.At).To(BeZero())
+	early, late := time.Unix(1, 0), time.Unix(2, 0)
+	s.Add(late)
+	s.Add(early)
+	s.Add(late)
+	g.Expect(s.At).To(Equal(early))
+}
+
+func TestDue(t *testing.T) {
+	g := NewWithT(t)
+	now := time.Unix(10, 0)
+	g.Expect(pace.Due(time.Time{}, now)).To(BeFalse())
+	g.Expect(pace.Due(now, now)).To(BeTrue())
+	g.Expect(pace.Due(now.Add(1), now)).To(BeFalse())
+}
