@@ -22,6 +22,7 @@ type op struct {
 	p             *pending
 	t             *target // a touch
 	dry           bool
+	prune         PruneMode
 	tip           Commit
 	count         int
 }
@@ -163,9 +164,9 @@ func (l *lane) write(p *pending) {
 		p.work.Frozen, p.prune = p.t.cfg.Frozen, p.t.prune()
 	}
 	o := l.begin(op{kind: opWrite, p: p, dry: p.resync != nil && !p.decided && p.t.suspended()}, l.m.cfg.CycleDeadline)
+	o.prune = Tightest(p.prune, p.t.prune())
 	w := Write{
-		Op: o.id, Seq: p.work.Seq, Onto: l.m.ledger.head(), Work: p.work,
-		Prune: Tightest(p.prune, p.t.prune()), Dry: o.dry, Deadline: o.deadline,
+		Op: o.id, Seq: p.work.Seq, Onto: l.m.ledger.head(), Work: p.work, Prune: o.prune, Dry: o.dry, Deadline: o.deadline,
 	}
 	if p.decided {
 		w.Decision = p.decision

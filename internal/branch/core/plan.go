@@ -126,6 +126,9 @@ func (m *Machine) planned(o *op, in Written) {
 		m.refused(o.p, in)
 	default:
 		m.committed(o.p, in)
+		if o.prune.rank() > o.p.t.prune().rank() {
+			m.ledger.again(o.p.work.Seq) // tightened meanwhile
+		}
 	}
 	m.gate(t).report(o.p, in.Gate, in.GateText)
 }

@@ -143,13 +143,19 @@ func (r *rejects) setAside(p *pending) {
 	l.bytes += p.bytes
 }
 
-// retry puts the writes set aside back at their places, to be planned again.
+// retry puts the writes set aside back at their places, to be planned again. What later writes decided without them
+// stays decided, so those objects are left out.
 func (r *rejects) retry() {
 	if !r.wanted {
 		return
 	}
 	r.wanted, r.retryAt = false, noTime
 	l := &r.m.ledger
+	for _, o := range l.list {
+		if o.decided {
+			r.supersede(o)
+		}
+	}
 	for _, p := range l.aside {
 		i := slices.IndexFunc(l.list, func(o *pending) bool { return o.work.Seq > p.work.Seq })
 		if i < 0 {

@@ -188,6 +188,29 @@ func TestNewerContentIsNeverOvertakenByASetAsideWrite(t *testing.T) {
 	b.Expect(w.Work.Author).To(Equal(bob))
 }
 
+func TestDecidedSnapshotIsNotUndoneByAWriteThatComesBack(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, bob, "x", "old")
+	b.wait(5 * time.Second)
+	b.committed()
+	b.rejected("bob may not")
+	b.snap(k, cm, item(cm, "x", "as in Git", 9))
+	b.edit(k, alice, "y", "1")
+	b.wait(10 * time.Second)
+	b.looked()
+	b.committed() // the snapshot, decided without bob's write
+	b.clear()
+	b.do(core.Recheck{Target: k, Token: "now"})
+	b.run()
+	for _, w := range all[core.Write](b) {
+		b.Expect(names(w)).NotTo(ContainElement("x=old"))
+	}
+	b.Expect(b.status().SetAside).To(BeZero())
+	b.Expect(all[core.Request](b)).To(ContainElement(HaveField("Cell", cm)))
+}
+
 func TestRejectedSnapshotIsAskedForAgain(t *testing.T) {
 	b := newBed(t)
 	k := b.target("a")

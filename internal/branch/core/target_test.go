@@ -56,6 +56,20 @@ func TestScenario63_PruneTightenedBeforeTheRetry(t *testing.T) {
 	}
 }
 
+func TestPruneTightenedDuringAPlan(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "")
+	b.wait(5 * time.Second)
+	outstanding[core.Write](b)
+	b.configure(k, func(c *core.TargetConfig) { c.Prune = core.PruneNever })
+	b.committed()
+	again := outstanding[core.Write](b)
+	b.Expect(again.Prune).To(Equal(core.PruneNever))
+	b.Expect(again.Decision).NotTo(BeNil())
+}
+
 func TestPruneNeverWidensAnOldDecision(t *testing.T) {
 	b := newBed(t)
 	k := b.target("a", func(c *core.TargetConfig) { c.Prune = core.PruneOnEvent })

@@ -294,7 +294,7 @@ func (w *world) reconfigure() {
 
 func (w *world) saveSomething() {
 	if len(w.saves) > 0 && w.chance(20) {
-		if r := w.saves[w.rng.IntN(len(w.saves))]; r.final == nil {
+		if r := w.saves[w.rng.IntN(len(w.saves))]; r.final == nil && !r.lost {
 			w.step(core.SaveClosed{ID: r.save.ID})
 		}
 		return
