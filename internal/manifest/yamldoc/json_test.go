@@ -78,6 +78,7 @@ func TestAmbiguous(t *testing.T) {
 		g.Expect(Ambiguous(s)).To(BeFalse(), s)
 	}
 	n := parse(t, "a: yes\nb: \"yes\"\nc: !!str no\n")
+	g.Expect(parse(t, "x/y:\n- 1\n- off\nz: \"on\"\n").Ambiguities()).To(Equal([]Hazard{{HazardAmbiguous, 3, "/x~1y/1", ""}}))
 	g.Expect(n.Get("a").Ambiguous()).To(BeTrue())
 	g.Expect(n.Get("b").Ambiguous()).To(BeFalse())
 }

@@ -3,7 +3,11 @@
 
 package yamldoc
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // MaxDepth is the deepest nesting Parse accepts, in levels.
 const MaxDepth = 1000
@@ -111,6 +115,8 @@ const (
 	HazardBinary       HazardKind = "binary scalar"
 	// HazardComplexKey is a key that is no text: a map, a list, an alias or nothing.
 	HazardComplexKey HazardKind = "complex key"
+	// HazardAmbiguous is a plain scalar readers take differently (editing.md I7). It forbids nothing: see Ambiguities.
+	HazardAmbiguous HazardKind = "ambiguous scalar"
 	// HazardEncrypted is a document with a top-level map "sops": it is encrypted anew as a whole, never edited.
 	HazardEncrypted HazardKind = "encrypted document"
 	// HazardUnmapped is a document whose nodes could not be placed exactly.
@@ -119,7 +125,7 @@ const (
 
 // WholeDocument reports whether the hazard forbids every edit of its document.
 func (k HazardKind) WholeDocument() bool {
-	return k != HazardAnchor && k != HazardAlias && k != HazardMergeKey
+	return k != HazardAnchor && k != HazardAlias && k != HazardMergeKey && k != HazardAmbiguous
 }
 
 // Hazard is one place that makes edits unsafe.
@@ -147,6 +153,30 @@ func (n *Node) Hazards() []Hazard {
 	}
 	return n.facts.hazards
 }
+
+// Ambiguities lists the plain scalars whose text readers take differently: they equal no value, so a document that
+// holds one is never proof that Git and a live object agree (editing.md I7, decisions 93).
+func (n *Node) Ambiguities() []Hazard {
+	var list []Hazard
+	var walk func(n *Node, path string)
+	walk = func(n *Node, path string) {
+		if n.Ambiguous() {
+			list = append(list, Hazard{Kind: HazardAmbiguous, Line: n.Line, Path: path})
+		}
+		for _, p := range n.Pairs {
+			walk(p.Value, path+"/"+pointerEscape.Replace(p.Key.Value))
+		}
+		for i, it := range n.Items {
+			walk(it, path+"/"+strconv.Itoa(i))
+		}
+	}
+	if n != nil {
+		walk(n, "")
+	}
+	return list
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Uses returns how many aliases of the document refer to the anchored node a. It is meaningful on the node Parse
 // returned.

@@ -144,7 +144,7 @@ func (m *mapper) hazard(kind HazardKind, line int, key string) {
 	var b strings.Builder
 	for _, p := range m.path {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(p))
+		b.WriteString(pointerEscape.Replace(p))
 	}
 	m.facts.hazards = append(m.facts.hazards, Hazard{Kind: kind, Line: line, Path: b.String(), Key: key})
 }
