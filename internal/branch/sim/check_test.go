@@ -62,6 +62,7 @@ type checker struct {
 	gated    map[change.TargetKey]bool // its gate was pending at some time: windows may have gone back into the hold
 	follow   map[core.Seq][]core.Seq
 	pushed   []core.Seq // by the last push
+	refused  map[core.Seq]bool
 }
 
 type recordKey struct {
@@ -79,7 +80,7 @@ func (c *checker) born() {
 		admitted: map[core.Ticket]bool{}, snapped: map[core.Ticket]*change.Snapshot{}, settled: map[core.Ticket]bool{},
 		byRV: map[recordKey]*record{}, works: map[core.Seq]*core.Write{}, windows: map[core.Seq]time.Time{},
 		dropped: map[change.TargetKey]int{}, gated: map[change.TargetKey]bool{}, advanced: map[string]int{},
-		lastRV: map[string]int{}, answers: map[string]core.Answer{}, asides: map[core.Seq]bool{},
+		lastRV: map[string]int{}, answers: map[string]core.Answer{}, asides: map[core.Seq]bool{}, refused: map[core.Seq]bool{},
 		brought: map[core.Seq]bool{}, follow: map[core.Seq][]core.Seq{},
 	}
 }
@@ -386,8 +387,12 @@ func (c *checker) alone(effects []core.Effect) {
 			set = append(set, o.Observation.Seq)
 		}
 	}
-	if len(set) == 1 && !slices.Equal(set, c.pushed) {
+	// One that was refused alone before may have to wait for its turn without another attempt.
+	if len(set) == 1 && !slices.Equal(set, c.pushed) && !c.refused[set[0]] {
 		c.w.failf("write %d is set aside, the push held %v", set[0], c.pushed)
+	}
+	for _, seq := range set {
+		c.refused[seq] = true
 	}
 }
 
@@ -562,7 +567,7 @@ func (c *checker) conservation() {
 // coalesced: a later change of the object, by the same author and in a window open at that time, stands for this one.
 func (c *checker) coalesced(r *record) bool {
 	return slices.ContainsFunc(c.records, func(o *record) bool {
-		return o.target == r.target && o.object == r.object && o.author == r.author && o.rv > r.rv && o.seq != 0 &&
-			(c.gated[r.target] || !c.windows[o.seq].After(r.at))
+		return o.target == r.target && o.object == r.object && o.author == r.author && o.rv > r.rv &&
+			(o.seq != 0 || o.fate == superseded) && (c.gated[r.target] || !c.windows[o.seq].After(r.at))
 	})
 }
