@@ -419,6 +419,31 @@ func TestScenario67_Generate(t *testing.T) {
 	}
 }
 
+// G18 on this side: an identity of the machine is not used, nor a command it is configured to run.
+func TestCaseG18_AmbientIdentities(t *testing.T) {
+	b := newBench(t)
+	b.options.Keys = b.public(b.identity)
+	doc := b.seal(b.request(nil, pair)).Document
+	b.restart()
+	home := t.TempDir()
+	mark := filepath.Join(home, "started")
+	for _, name := range []string{"keys.txt", ".config/sops/age/keys.txt"} {
+		b.g.Expect(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700)).To(Succeed())
+		b.g.Expect(os.WriteFile(filepath.Join(home, name), []byte(b.identity.String()), 0o600)).To(Succeed())
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	t.Setenv("SOPS_AGE_KEY", b.identity.String())
+	t.Setenv("SOPS_AGE_KEY_FILE", filepath.Join(home, "keys.txt"))
+	t.Setenv("SOPS_AGE_KEY_CMD", "touch "+mark)
+	t.Setenv("SOPS_AGE_RECIPIENTS", newIdentity().Recipient().String())
+	res := b.seal(b.request(doc, pair))
+	b.g.Expect(res.Notes).To(ContainElement(ContainSubstring("no identity opens it")))
+	b.g.Expect(mark).NotTo(BeAnExistingFile())
+	b.g.Expect(strings.Count(string(res.Document), "recipient: ")).To(Equal(1))
+	b.g.Expect(string(res.Document)).To(ContainSubstring("recipient: " + b.identity.Recipient().String()))
+}
+
 func TestKeysDoNotShowIdentities(t *testing.T) {
 	b := newBench(t)
 	k := b.keys(b.identity)

@@ -95,21 +95,23 @@ func (s *Sealer) load(body []byte, k kind) (*document, error) {
 	if yamldoc.CheckAliases(body) != nil {
 		return nil, errors.New(unreadable)
 	}
-	if n, err := yamldoc.Parse(body); err == nil {
-		d.indent = indentOf(n)
+	root, err := yamldoc.Parse(body)
+	if err != nil || root == nil || root.Kind != yamldoc.Map {
+		return nil, errors.New(unreadable)
 	}
-	err := guard("the document in Git", func() error {
-		branches, err := store(0).LoadPlainFile(body)
-		if err != nil || len(branches) != 1 || !stringKeys(branches[0]) {
-			return errors.New(unreadable)
-		}
-		d.state, d.tree = readable, branches[0]
-		if !store(0).HasSopsTopLevelKey(d.tree) {
+	d.indent = indentOf(root)
+	err = guard("the document in Git", func() error {
+		if root.Get("sops") == nil {
+			branches, err := store(0).LoadPlainFile(body)
+			if err != nil || len(branches) != 1 || !stringKeys(branches[0]) {
+				return errors.New(unreadable)
+			}
+			d.state, d.tree = readable, branches[0]
 			return nil
 		}
 		t, err := store(0).LoadEncryptedFile(body)
-		if err != nil || len(t.Branches) != 1 {
-			return errors.New("the sops block of the document in Git cannot be read; restore the document, or delete it so that it is written anew")
+		if err != nil || len(t.Branches) != 1 || !stringKeys(t.Branches[0]) {
+			return errors.New("the encrypted document in Git cannot be read, or its sops block is broken; restore the document, or delete it so that it is written anew")
 		}
 		d.state, d.tree, d.meta = locked, t.Branches[0], t.Metadata
 		d.covered = checkSealed(d.tree, k) == nil

@@ -26,9 +26,12 @@ const (
 // changed.
 const Marker = "# Written by GitOps Reverser; the recipients follow spec.encryption of the GitTarget."
 
-// SOPSConfig is the .sops.yaml to bootstrap for recipients (git-writer 8.1). The indent keeps the layout when a person
-// edits a document with the sops command.
+// SOPSConfig is the .sops.yaml to bootstrap for recipients (git-writer 8.1); nil without any, as with
+// useRepositoryRules. The indent keeps the layout when a person edits a document with the sops command.
 func SOPSConfig(recipients []string) []byte {
+	if len(recipients) == 0 {
+		return nil
+	}
 	var b strings.Builder
 	b.WriteString(Marker + "\ncreation_rules:\n")
 	fmt.Fprintf(&b, "  - path_regex: %s\n    encrypted_regex: %s\n    key_groups:\n      - age:\n", defaultPathRegex, defaultEncryptedRegex)
@@ -224,15 +227,24 @@ func (r *rule) differs(file string, recipients []string) string {
 	}
 	text := file + " names other recipients than spec.encryption, which counts:"
 	if len(missing) > 0 {
-		text += " it lacks " + strings.Join(missing, ", ") + ";"
+		text += " it lacks " + some(missing) + ";"
 	}
 	if len(extra) > 0 {
-		text += " it also has " + strings.Join(extra, ", ") + ";"
+		text += " it also has " + some(extra) + ";"
 	}
 	if r.others {
 		text += " it has keys of other kinds than age;"
 	}
 	return strings.TrimSuffix(text, ";")
+}
+
+// some lists the first of many, since the text ends in a condition.
+func some(list []string) string {
+	const most = 3
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
 // without returns what of a is not in b.

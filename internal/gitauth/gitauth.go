@@ -37,6 +37,8 @@ type Input struct {
 	HostKeyAlgorithms []string
 	// Tokens caches GitHub App tokens; nil asks for one each time.
 	Tokens *cache.TokenCache
+	// SSHKeys remembers opened SSH keys, so that a passphrase is not tried at every call; nil opens the key each time.
+	SSHKeys *Memo[ssh.Signer]
 	// Object is who the tokens are for, for the cache's metrics.
 	Object Object
 	// Now is the clock of host certificates; nil means time.Now.

@@ -13,6 +13,8 @@ import (
 	"crypto/rsa"
 	"encoding/pem"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -240,6 +242,48 @@ func TestCaseG15_ReplacedCredential(t *testing.T) {
 	g.Expect(a.Revision).NotTo(Equal(b.Revision))
 	g.Expect(resolve("token-A").Revision).To(Equal(a.Revision))
 	g.Expect(a.Revision).NotTo(ContainSubstring("token"))
+}
+
+// An SSH key is opened once, and again when the Secret changes.
+func TestSSHKeysAreRemembered(t *testing.T) {
+	g := NewWithT(t)
+	in := gitauth.Input{URL: "git@git.example.com:r", Secret: secret("identity", string(keyPEM("open sesame")), "password", "open sesame"),
+		KnownHosts: []gitauth.Secret{secret("known_hosts", knownLine("git.example.com", newSigner("").PublicKey()))}, SSHKeys: &gitauth.Memo[ssh.Signer]{}}
+	resolve := func() (ssh.Signer, error) {
+		c, err := gitauth.Resolve(context.Background(), in)
+		return c.SSHSigner, err
+	}
+	first, err := resolve()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(resolve()).To(BeIdenticalTo(first))
+	in.Secret["password"] = []byte("hunter2!")
+	_, err = resolve()
+	g.Expect(reason(err)).To(Equal(gitauth.SecretMalformed))
+	in.Secret["identity"] = keyPEM("")
+	g.Expect(resolve()).NotTo(BeIdenticalTo(first))
+}
+
+// G18: nothing of the machine counts, not its known hosts, its agent, its netrc nor its Git configuration.
+func TestCaseG18_AmbientConfiguration(t *testing.T) {
+	g := NewWithT(t)
+	home := t.TempDir()
+	known := knownLine("git.example.com", newSigner("").PublicKey())
+	for name, text := range map[string]string{".ssh/known_hosts": known, ".netrc": "machine git.example.com login ann password hunter2!\n",
+		".gitconfig": "[url \"https://evil.example.com/\"]\n\tinsteadOf = https://git.example.com/\n[credential]\n\thelper = store\n", ".git-credentials": "https://ann:hunter2!@git.example.com\n", ".ssh/id_ed25519": string(keyPEM(""))} {
+		g.Expect(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)).To(Succeed())
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("SSH_KNOWN_HOSTS", filepath.Join(home, ".ssh/known_hosts"))
+	t.Setenv("SSH_AUTH_SOCK", filepath.Join(home, "agent"))
+	_, err := gitauth.Resolve(context.Background(), gitauth.Input{URL: "git@git.example.com:r"})
+	g.Expect(reason(err)).To(Equal(gitauth.HostKeyUnavailable))
+	c, err := gitauth.Resolve(context.Background(), gitauth.Input{URL: "git@git.example.com:r", KnownHosts: []gitauth.Secret{secret("known_hosts", known)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.SSHSigner).To(BeNil())
+	c, err = gitauth.Resolve(context.Background(), gitauth.Input{URL: anyURL})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Username + c.Password).To(BeEmpty())
 }
 
 func TestRevisionFollowsEveryPart(t *testing.T) {

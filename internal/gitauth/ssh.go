@@ -32,6 +32,11 @@ func (r *resolver) sshKey() (ssh.Signer, error) {
 	pem, key := r.in.Secret.get(keysSSHKey)
 	secret, name := r.in.Secret.get(keysPassphrase)
 	passphrase := bytes.TrimRight(secret, "\r\n")
+	return r.in.SSHKeys.Do(func() (ssh.Signer, error) { return r.openKey(pem, passphrase, key, name) }, pem, passphrase)
+}
+
+// openKey opens a private key; key and name are where it and its passphrase come from.
+func (r *resolver) openKey(pem, passphrase []byte, key, name string) (ssh.Signer, error) {
 	pem, err := OpenPKCS8(pem, passphrase)
 	var signer ssh.Signer
 	if err == nil {

@@ -333,6 +333,23 @@ func TestScenario68_UnusableKeys(t *testing.T) {
 	}
 }
 
+func TestLoadCached(t *testing.T) {
+	g := NewWithT(t)
+	cache := &gitauth.Memo[*signing.Signer]{}
+	k := keys(t)
+	secret := gitauth.Secret{"signing.key": pemOf(k["ed25519"], "open sesame"), "passphrase": []byte("open sesame")}
+	first, err := signing.LoadCached(cache, secret, "ns/signing")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(signing.LoadCached(cache, secret, "ns/signing")).To(BeIdenticalTo(first))
+	secret["passphrase"] = []byte("hunter2!")
+	_, err = signing.LoadCached(cache, secret, "ns/signing")
+	g.Expect(reason(err)).To(Equal(gitauth.CommitConfigInvalid), "another passphrase is tried")
+	secret["signing.key"] = pemOf(k["ecdsa"], "")
+	other, err := signing.LoadCached(cache, secret, "ns/signing")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(other.Fingerprint()).NotTo(Equal(first.Fingerprint()))
+}
+
 func entity(t testing.TB) *openpgp.Entity {
 	t.Helper()
 	e, err := openpgp.NewEntity("GitOps Reverser", "", email, nil)
