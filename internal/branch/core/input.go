@@ -175,7 +175,7 @@ const (
 	WriteNothing WriteOutcome = "Nothing"
 	// WriteRefused: the folder or the edit is refused; nothing changed. Refusal says why.
 	WriteRefused WriteOutcome = "Refused"
-	// WriteFailed: Err says why. ReasonStore and ReasonCancelled keep the write, anything else drops it.
+	// WriteFailed: Err says why. ReasonStore, ReasonCancelled and ReasonDeadline keep the write, anything else drops it.
 	WriteFailed WriteOutcome = "Failed"
 )
 

@@ -159,7 +159,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 		m.remote.distrust(Commit{}, WhyRecovery)
 		m.publish.fail(o, f)
 		return
-	case o.aborted || f.Reason == ReasonCancelled:
+	case o.aborted, f.Reason == ReasonCancelled, f.Reason == ReasonDeadline:
 		m.publish.fail(o, f)
 		return
 	case o.p == nil:

@@ -15,7 +15,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
-var cells = []change.Cell{{Resource: "configmaps"}, {Group: "apps", Resource: "deployments"}, {Resource: "services"}}
+var cells = []change.Cell{{Resource: "configmaps"}, {Group: "apps", Resource: "deployments"}, {Resource: "namespaces"}}
 
 var names = []string{"a", "b", "c", "d"}
 
