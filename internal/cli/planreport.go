@@ -9,10 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hexops/gotextdiff"
-	"github.com/hexops/gotextdiff/myers"
-	"github.com/hexops/gotextdiff/span"
-
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
@@ -112,26 +108,19 @@ func (r *planReport) unknown(o liveObject) {
 func (r *planReport) finish(before, after map[string]manifest.File) error {
 	r.Files = []planFile{}
 	for _, name := range changed(before, after) {
-		was, had := before[name]
-		now, has := after[name]
 		f := planFile{Path: name, Action: "modify"}
-		from, to := "a/"+name, "b/"+name
-		switch {
-		case !had:
-			f.Action, from = "create", "/dev/null"
-		case !has:
-			f.Action, to = "delete", "/dev/null"
+		var from, to *manifest.File
+		if was, ok := before[name]; ok {
+			from = &was
+		} else {
+			f.Action = "create"
 		}
-		old := string(was.Content)
-		edits := myers.ComputeEdits(span.URIFromPath(name), old, string(now.Content))
-		f.Diff = fmt.Sprint(gotextdiff.ToUnified(from, to, old, edits))
-		// The library writes "1" for the empty side of a new or deleted file, which patch and git apply refuse.
-		if len(was.Content) == 0 {
-			f.Diff = strings.Replace(f.Diff, "\n@@ -1 +", "\n@@ -0,0 +", 1)
+		if now, ok := after[name]; ok {
+			to = &now
+		} else {
+			f.Action = "delete"
 		}
-		if len(now.Content) == 0 {
-			f.Diff = strings.Replace(f.Diff, " +1 @@\n", " +0,0 @@\n", 1)
-		}
+		f.Diff = unified(name, from, to)
 		r.Files = append(r.Files, f)
 	}
 	if r.Objects == nil {
