@@ -49,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/gitauth":                {"internal/gitauth/..."},
 	"internal/gitstore":               {"internal/gitstore/..."},
 	"internal/branch/core":            {"internal/branch/core/..."},
-	"internal/branch/core/applies":    {},
+	"internal/branch/core/...":        {"internal/branch/core/..."},
 	"internal/branch/message":         {},
 	"internal/branch/sim":             {"internal/branch/core"},
 	"internal/branch":                 {"internal/branch/core", "internal/branch/message", "internal/manifest", "internal/manifest/plan", "internal/manifest/render", "internal/manifest/inventory", "internal/manifest/acceptance", "internal/manifest/placement", "internal/manifest/layout", "internal/gitstore", "internal/branch/core/..."},
