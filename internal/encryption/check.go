@@ -54,7 +54,8 @@ func checkSealed(enc sops.TreeBranch, k kind) error {
 				if s, ok := v.(string); v == nil || isComment(v) || ok && (s == "" || isCiphertext(s)) {
 					return nil
 				}
-				return fmt.Errorf("the rule in force would leave %s readable; its encrypted_regex must match %s", path, field)
+				return fmt.Errorf("the rule in force would leave %s readable; its encrypted_regex must match %s",
+					path, field)
 			})
 			if err != nil {
 				return err
@@ -129,7 +130,8 @@ func checkMetadata(want sops.TreeBranch, plain []string) error {
 				continue
 			}
 			if repeats(v, plain) {
-				return fmt.Errorf("metadata.%s[%q] repeats a value that is to be encrypted; remove it there, and change the value, since it was readable", field, it.Key)
+				return fmt.Errorf("metadata.%s[%q] repeats a value that is to be encrypted; remove it there, and "+
+					"change the value, since it was readable", field, it.Key)
 			}
 		}
 	}

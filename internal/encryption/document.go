@@ -83,7 +83,8 @@ func store(indent int) *yamlstore.Store {
 
 const (
 	unreadable = "the document in Git cannot be read; repair it, or delete it so that it is written anew"
-	undecided  = "the encrypted document in Git cannot be decrypted%s: it was edited by hand or merged; restore it, or delete it so that it is written anew"
+	undecided  = "the encrypted document in Git cannot be decrypted%s: it was edited by hand or merged; restore it, " +
+		"or delete it so that it is written anew"
 )
 
 // load reads the document in Git and decrypts it when that is possible.
@@ -111,7 +112,8 @@ func (s *Sealer) load(body []byte, k kind) (*document, error) {
 		}
 		t, err := store(0).LoadEncryptedFile(body)
 		if err != nil || len(t.Branches) != 1 || !stringKeys(t.Branches[0]) {
-			return errors.New("the encrypted document in Git cannot be read, or its sops block is broken; restore the document, or delete it so that it is written anew")
+			return errors.New("the encrypted document in Git cannot be read, or its sops block is broken; restore " +
+				"the document, or delete it so that it is written anew")
 		}
 		d.state, d.tree, d.meta = locked, t.Branches[0], t.Metadata
 		d.covered = checkSealed(d.tree, k) == nil

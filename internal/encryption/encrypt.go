@@ -212,7 +212,8 @@ func (w *sealing) verify(doc []byte, tree sops.TreeBranch, key []byte) error {
 		if err != nil || len(t.Branches) != 1 || checkSealed(t.Branches[0], w.kind) != nil {
 			return failed
 		}
-		if len(without(w.recipients, recipientsOf(&t.Metadata))) != 0 || len(without(recipientsOf(&t.Metadata), w.recipients)) != 0 {
+		got := recipientsOf(&t.Metadata)
+		if len(without(w.recipients, got)) != 0 || len(without(got, w.recipients)) != 0 {
 			return failed
 		}
 		cipher := aes.NewCipher()
@@ -221,7 +222,10 @@ func (w *sealing) verify(doc []byte, tree sops.TreeBranch, key []byte) error {
 			return failed
 		}
 		was, err := cipher.Decrypt(t.Metadata.MessageAuthenticationCode, key, t.Metadata.LastModified.Format(time.RFC3339))
-		if err != nil || was != mac || !equal(t.Branches[0], clone(tree), false) || !equal(t.Branches[0], w.want, w.kind.secret) {
+		if err != nil || was != mac {
+			return failed
+		}
+		if !equal(t.Branches[0], tree, false) || !equal(t.Branches[0], w.want, w.kind.secret) {
 			return failed
 		}
 		return nil

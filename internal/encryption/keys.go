@@ -76,7 +76,8 @@ func ResolveKeys(s KeySource) (Keys, error) {
 				continue
 			}
 			if why := checkRecipient(r); why != "" {
-				return Keys{}, errorf(InvalidConfig, "the age recipient %q of spec.encryption.age.recipients.publicKeys cannot be used: %s", shortened(r), why)
+				return Keys{}, errorf(InvalidConfig, "the age recipient %q of "+
+					"spec.encryption.age.recipients.publicKeys cannot be used: %s", shortened(r), why)
 			}
 			k.recipients = append(k.recipients, r)
 		}
@@ -90,7 +91,8 @@ func ResolveKeys(s KeySource) (Keys, error) {
 		}
 		identity, recipient, why := readIdentity(s.Secret[name])
 		if why != "" {
-			return Keys{}, errorf(InvalidConfig, "the entry %q of the Secret %s is no age identity: %s", name, s.SecretName, why)
+			return Keys{}, errorf(InvalidConfig, "the entry %q of the Secret %s is no age identity: %s",
+				name, s.SecretName, why)
 		}
 		k.own[recipient] = identity
 		if s.ExtractFromSecret {
@@ -102,14 +104,16 @@ func ResolveKeys(s KeySource) (Keys, error) {
 			return Keys{}, errorf(InvalidConfig, "recipients.extractFromSecret needs spec.encryption.secretRef")
 		}
 		if !s.GenerateWhenMissing {
-			return Keys{}, errorf(SecretCreateDisabled, "the Secret %s has no entry that ends in %s; add an age identity or set recipients.generateWhenMissing", s.SecretName, KeySuffix)
+			return Keys{}, errorf(SecretCreateDisabled, "the Secret %s has no entry that ends in %s; add an age "+
+				"identity or set recipients.generateWhenMissing", s.SecretName, KeySuffix)
 		}
 		return Keys{}, errorf(MissingSecret, "the Secret %s has no age identity yet; one is being generated", s.SecretName)
 	}
 	slices.Sort(k.recipients)
 	k.recipients = slices.Compact(k.recipients)
 	if len(k.recipients) == 0 && !s.RecipientsOptional {
-		return Keys{}, errorf(InvalidConfig, "spec.encryption names no age recipient; set recipients.publicKeys or recipients.extractFromSecret")
+		return Keys{}, errorf(InvalidConfig, "spec.encryption names no age recipient; set recipients.publicKeys or "+
+			"recipients.extractFromSecret")
 	}
 	return k, nil
 }

@@ -34,7 +34,8 @@ func SOPSConfig(recipients []string) []byte {
 	}
 	var b strings.Builder
 	b.WriteString(Marker + "\ncreation_rules:\n")
-	fmt.Fprintf(&b, "  - path_regex: %s\n    encrypted_regex: %s\n    key_groups:\n      - age:\n", defaultPathRegex, defaultEncryptedRegex)
+	fmt.Fprintf(&b, "  - path_regex: %s\n    encrypted_regex: %s\n    key_groups:\n      - age:\n",
+		defaultPathRegex, defaultEncryptedRegex)
 	for _, r := range slices.Sorted(slices.Values(recipients)) {
 		fmt.Fprintf(&b, "          - %s\n", r)
 	}

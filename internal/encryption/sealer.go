@@ -150,7 +150,8 @@ func (w *sealing) chooseFields(rulesExist bool) error {
 	case encrypted:
 		w.fields = fieldsOf(&w.git.meta)
 	case rulesExist && !w.rule.own:
-		return fmt.Errorf("no creation rule of %s matches %s; add one, for example with path_regex: %s", w.r.RulesPath, w.r.Path, defaultPathRegex)
+		return fmt.Errorf("no creation rule of %s matches %s; add one, for example with path_regex: %s",
+			w.r.RulesPath, w.r.Path, defaultPathRegex)
 	default:
 		w.fields = selection{encryptedRegex: defaultEncryptedRegex}
 	}
@@ -189,9 +190,11 @@ func (w *sealing) chooseRecipients() error {
 	}
 	switch {
 	case !w.rule.found:
-		return fmt.Errorf("spec.encryption.useRepositoryRules is set and no creation rule of the repository matches %s", w.r.Path)
+		return fmt.Errorf("spec.encryption.useRepositoryRules is set and no creation rule of the repository matches %s",
+			w.r.Path)
 	case w.rule.others:
-		return fmt.Errorf("the creation rule of %s for %s names keys of other kinds than age, or several key groups; only age recipients are supported", w.r.RulesPath, w.r.Path)
+		return fmt.Errorf("the creation rule of %s for %s names keys of other kinds than age, or several key "+
+			"groups; only age recipients are supported", w.r.RulesPath, w.r.Path)
 	case len(w.rule.recipients) == 0:
 		return fmt.Errorf("the creation rule of %s for %s names no age recipient", w.r.RulesPath, w.r.Path)
 	}
@@ -220,7 +223,8 @@ func (w *sealing) unchanged(ctx context.Context) bool {
 		if w.known(ctx) {
 			return true
 		}
-		w.notes = append(w.notes, w.r.Path+" cannot be compared, since no identity opens it and no digest of it is recorded; it is encrypted anew")
+		w.notes = append(w.notes, w.r.Path+" cannot be compared, since no identity opens it and no digest of it is "+
+			"recorded; it is encrypted anew")
 	}
 	return false
 }

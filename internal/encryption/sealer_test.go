@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -273,6 +275,25 @@ func TestScenario106_Warnings(t *testing.T) {
 	b.g.Expect(string(res.Document)).To(HavePrefix("apiVersion: v1\n"))
 	b.g.Expect(string(res.Document)).NotTo(ContainSubstring("readable words"), "the comment is encrypted now")
 	b.g.Expect(string(res.Document)).To(ContainSubstring("#ENC[AES256_GCM"))
+}
+
+// Lanes of several branches share one cache.
+func TestConcurrentSeals(t *testing.T) {
+	b := newBench(t)
+	fixed := b.now
+	b.options.Now = func() time.Time { return fixed }
+	doc := b.seal(b.request(nil, pair)).Document
+	var wg sync.WaitGroup
+	for i := range 8 {
+		r := b.request(doc, map[string]string{"a": pair["a"], "b": fmt.Sprint(i % 4), "c": pair["c"]})
+		wg.Go(func() {
+			res, err := b.sealer().Seal(context.Background(), r)
+			if err != nil || res.Outcome == plan.SealUnchanged {
+				t.Errorf("%v %v", res.Outcome, err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Comments stay where they are and their ciphertext does not change; those behind a value stay behind it.

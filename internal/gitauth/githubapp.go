@@ -100,9 +100,11 @@ func (r *resolver) appError(ctx context.Context, err error) *Error {
 	case strings.Contains(text, "rate limit"), code == "429":
 		return Errorf(RateLimited, "GitHub asks to wait before it issues a token for the app: %s", text)
 	case code == "401":
-		return Errorf(AuthenticationFailed, `GitHub refused the app's key: %s; check "githubAppID" and "githubAppPrivateKey" in %s, and this machine's clock`, text, r.secretName())
+		return Errorf(AuthenticationFailed, `GitHub refused the app's key: %s; check "githubAppID" and `+
+			`"githubAppPrivateKey" in %s, and this machine's clock`, text, r.secretName())
 	case code == "403", code == "404", code == "422":
-		return Errorf(AuthenticationFailed, `GitHub knows no such installation of the app, or it is suspended: %s; check the installation in %s`, text, r.secretName())
+		return Errorf(AuthenticationFailed, `GitHub knows no such installation of the app, or it is suspended: %s; `+
+			`check the installation in %s`, text, r.secretName())
 	}
 	return Errorf(ConnectionFailed, "no token for the GitHub App: %s", text)
 }

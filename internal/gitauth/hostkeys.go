@@ -19,7 +19,8 @@ func (r *resolver) hostKeys(c *Credentials) error {
 	text, found := r.knownHostsText()
 	if !found {
 		if !r.in.AllowMissingKnownHosts {
-			return Errorf(HostKeyUnavailable, `no SSH host key is known for %s: add "known_hosts" to %s or name a ConfigMap in spec.knownHostsRef`, r.at.address(), r.secretName())
+			return Errorf(HostKeyUnavailable, `no SSH host key is known for %s: add "known_hosts" to %s or name a `+
+				`ConfigMap in spec.knownHostsRef`, r.at.address(), r.secretName())
 		}
 		c.HostKeyCallback = ssh.InsecureIgnoreHostKey() //nolint:gosec // asked for by flag
 		c.HostKeyAlgorithms = slices.Clone(r.in.HostKeyAlgorithms)
@@ -41,12 +42,14 @@ func (r *resolver) hostKeys(c *Credentials) error {
 	}
 	algorithms := check.algorithms()
 	if len(algorithms) == 0 {
-		return Errorf(HostKeyUnavailable, "known_hosts has no usable entry for %s%s; add the line that `ssh-keyscan%s %s` prints, once you trust it",
+		return Errorf(HostKeyUnavailable, "known_hosts has no usable entry for %s%s; "+
+			"add the line that `ssh-keyscan%s %s` prints, once you trust it",
 			check.name(), otherPort(lines, r.at), portFlag(r.at), r.at.host)
 	}
 	if len(r.in.HostKeyAlgorithms) > 0 {
 		known := algorithms
-		algorithms = slices.DeleteFunc(slices.Clone(r.in.HostKeyAlgorithms), func(a string) bool { return !slices.Contains(known, a) })
+		unknown := func(a string) bool { return !slices.Contains(known, a) }
+		algorithms = slices.DeleteFunc(slices.Clone(r.in.HostKeyAlgorithms), unknown)
 		if len(algorithms) == 0 {
 			return Errorf(HostKeyUnavailable, "known_hosts has only %s for %s, and --ssh-hostkey-algos allows only %s",
 				strings.Join(known, ", "), check.name(), strings.Join(r.in.HostKeyAlgorithms, ", "))
@@ -109,7 +112,8 @@ var hostKeyAlgorithms = []struct{ algorithm, keyType string }{
 
 // certAlgorithms are asked for when an authority is known for the host.
 var certAlgorithms = []string{ssh.CertAlgoED25519v01, ssh.CertAlgoSKED25519v01, ssh.CertAlgoECDSA256v01,
-	ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01, ssh.CertAlgoSKECDSA256v01, ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01}
+	ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01, ssh.CertAlgoSKECDSA256v01,
+	ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01}
 
 // algorithms lists the algorithms under which a known key can appear: certificates first when an authority is known.
 func (h *hostCheck) algorithms() []string {
@@ -148,7 +152,8 @@ func (h *hostCheck) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 	if err == nil || h.plain(cert.Key) == nil { // as OpenSSH: a certificate that does not hold still proves its key
 		return nil
 	}
-	return Errorf(HostKeyUnavailable, "the host certificate of %s is not accepted: %s (key %s, signed by %s); check the @cert-authority lines of known_hosts and the certificate's names and dates",
+	return Errorf(HostKeyUnavailable, "the host certificate of %s is not accepted: %s (key %s, signed by %s); "+
+		"check the @cert-authority lines of known_hosts and the certificate's names and dates",
 		h.name(), strings.TrimPrefix(err.Error(), "ssh: "), describeKey(cert.Key), describeKey(cert.SignatureKey))
 }
 
@@ -169,7 +174,8 @@ func (h *hostCheck) plain(key ssh.PublicKey) error {
 	if len(known) == 0 {
 		known = []string{"only certificate authorities"}
 	}
-	return Errorf(HostKeyUnavailable, "the SSH host key of %s is not the known one: offered %s, known %s; if the server's key was changed on purpose, update known_hosts",
+	return Errorf(HostKeyUnavailable, "the SSH host key of %s is not the known one: offered %s, known %s; "+
+		"if the server's key was changed on purpose, update known_hosts",
 		h.name(), describeKey(key), strings.Join(known, ", "))
 }
 

@@ -72,7 +72,8 @@ func (r *resolver) basic(c *Credentials) error {
 // secure refuses credentials in clear text over the network.
 func (r *resolver) secure() error {
 	if r.at.scheme == "http" && !r.in.AllowInsecureHTTP {
-		return Errorf(InvalidConfig, "credentials are not sent over http://, where everybody on the way can read them; use an https:// URL, or start the operator with --insecure-allow-git-http")
+		return Errorf(InvalidConfig, "credentials are not sent over http://, where everybody on the way can read "+
+			"them; use an https:// URL, or start the operator with --insecure-allow-git-http")
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func parseKnownHosts(text []byte) ([]knownHost, *Error) {
 			continue
 		}
 		fail := func(why string) ([]knownHost, *Error) {
-			return nil, Errorf(HostKeyUnavailable, "known_hosts line %d cannot be read: %s; a line is: host key-type base64-key", number, why)
+			return nil, Errorf(HostKeyUnavailable, "known_hosts line %d cannot be read: %s; a line is: host "+
+				"key-type base64-key", number, why)
 		}
 		if len(strings.Fields(line)) < 3 {
 			return fail("it has fewer than three fields")

@@ -28,18 +28,21 @@ func parseLocation(raw string) (location, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return location{}, Errorf(InvalidConfig, "spec.url cannot be read; write it as https://host/path, ssh://user@host/path or user@host:path")
+		return location{}, Errorf(InvalidConfig, "spec.url cannot be read; write it as https://host/path, "+
+			"ssh://user@host/path or user@host:path")
 	}
 	l := location{scheme: strings.ToLower(u.Scheme), user: u.User.Username(), host: u.Hostname(), port: u.Port(), url: u}
 	if _, has := u.User.Password(); has {
-		return location{}, Errorf(InvalidConfig, "spec.url holds a password; remove it and put it into the Secret of spec.secretRef")
+		return location{}, Errorf(InvalidConfig, "spec.url holds a password; remove it and put it into the Secret "+
+			"of spec.secretRef")
 	}
 	switch l.scheme {
 	case "git+ssh", "ssh+git":
 		l.scheme = "ssh"
 	case "http", "https", "ssh":
 	default:
-		return location{}, Errorf(InvalidConfig, "the scheme %q of spec.url is not supported; use https, http or ssh", u.Scheme)
+		return location{}, Errorf(InvalidConfig, "the scheme %q of spec.url is not supported; use https, http or ssh",
+			u.Scheme)
 	}
 	if l.port == "" {
 		l.port = map[string]string{"http": "80", "https": "443", "ssh": "22"}[l.scheme]
@@ -69,7 +72,8 @@ func parseSCP(raw string) (location, error) {
 func (l location) check() (location, error) {
 	l.host = strings.TrimSuffix(strings.ToLower(l.host), ".")
 	if l.host == "" {
-		return location{}, Errorf(InvalidConfig, "spec.url has no host; write it as https://host/path, ssh://user@host/path or user@host:path")
+		return location{}, Errorf(InvalidConfig, "spec.url has no host; write it as https://host/path, "+
+			"ssh://user@host/path or user@host:path")
 	}
 	return l, nil
 }

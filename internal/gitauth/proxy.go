@@ -43,7 +43,8 @@ func (r *resolver) proxy() (*url.URL, error) {
 		return nil, err
 	}
 	// The URL asked about is https even for ssh: what counts is the host.
-	to, _ := (&httpproxy.Config{HTTPSProxy: u.String(), NoProxy: no}).ProxyFunc()(&url.URL{Scheme: "https", Host: r.at.address()})
+	to, _ := (&httpproxy.Config{HTTPSProxy: u.String(), NoProxy: no}).ProxyFunc()(&url.URL{Scheme: "https",
+		Host: r.at.address()})
 	if to == nil {
 		return nil, nil
 	}

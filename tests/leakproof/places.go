@@ -74,7 +74,10 @@ func (s *Scanner) Repository(ctx context.Context, dir string) (Report, error) {
 		return Report{}, err
 	}
 	defer os.RemoveAll(own)
-	for name, text := range map[string]string{"HEAD": "ref: refs/heads/none\n", "objects/info/alternates": objects + "\n", "refs/keep": "", "config": "[core]\n\tbare = true\n\trepositoryformatversion = 0\n"} {
+	for name, text := range map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "objects/info/alternates": objects + "\n", "refs/keep": "",
+		"config": "[core]\n\tbare = true\n\trepositoryformatversion = 0\n",
+	} {
 		path := filepath.Join(own, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return Report{}, err

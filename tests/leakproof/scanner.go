@@ -88,7 +88,8 @@ func New(secrets ...Secret) *Scanner {
 }
 
 func (s *Scanner) add(x Secret, name, text string) {
-	if len(text) < minForm || slices.ContainsFunc(s.forms, func(f form) bool { return f.secret == x.Name && string(f.text) == text }) {
+	known := func(f form) bool { return f.secret == x.Name && string(f.text) == text }
+	if len(text) < minForm || slices.ContainsFunc(s.forms, known) {
 		return
 	}
 	s.forms = append(s.forms, form{x.Name, name, []byte(text)})

@@ -41,7 +41,8 @@ func Load(secret gitauth.Secret, name string) (*Signer, error) {
 // LoadCached is Load for callers that sign often: opening a key with a passphrase is slow on purpose. A changed Secret is
 // loaded anew. The text of a signer's later errors keeps the first name.
 func LoadCached(cache *gitauth.Memo[*Signer], secret gitauth.Secret, name string) (*Signer, error) {
-	return cache.Do(func() (*Signer, error) { return Load(secret, name) }, secret[KeyPrivate], secret[KeyOpenPGP], secret[KeyPassphrase])
+	load := func() (*Signer, error) { return Load(secret, name) }
+	return cache.Do(load, secret[KeyPrivate], secret[KeyOpenPGP], secret[KeyPassphrase])
 }
 
 func invalid(name, format string, args ...any) *gitauth.Error {
