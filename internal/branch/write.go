@@ -238,14 +238,28 @@ func (t treeView) Dir(id manifest.ID) ([]manifest.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+	return dirEntries(entries), nil
+}
+
+func (t treeView) Child(dir manifest.ID, name string) (manifest.DirEntry, bool, error) {
+	e, ok, err := t.TreeView.Child(dir, name)
+	return manifest.DirEntry{Name: e.Name, Mode: manifest.Mode(e.Mode), ID: manifest.ID(e.ID)}, ok, err
+}
+
+func (t treeView) Diff(old, next manifest.ID) (gone, here []manifest.DirEntry, ok bool, err error) {
+	left, right, ok, err := t.TreeView.Diff(old, next)
+	return dirEntries(left), dirEntries(right), ok, err
+}
+
+func dirEntries(entries []gitstore.Entry) []manifest.DirEntry {
 	out := make([]manifest.DirEntry, len(entries))
 	for i, e := range entries {
 		out[i] = manifest.DirEntry{Name: e.Name, Mode: manifest.Mode(e.Mode), ID: manifest.ID(e.ID)}
 	}
-	return out, nil
+	return out
 }
 
 // Blob implements manifest.Tree.
 func (t treeView) Blob(id manifest.ID) ([]byte, error) { return t.TreeView.Blob(id) }
 
-var _ manifest.Tree = treeView{}
+var _ manifest.Indexed = treeView{}

@@ -27,6 +27,11 @@ func (s *Store) lookup(id Hash) *pack.Object {
 	return nil
 }
 
+// has reports whether an object is known, without reading it.
+func (s *Store) has(id Hash) bool {
+	return id.IsZero() || s.trees.get(id) != nil || s.lookup(id) != nil || s.disk.has(id)
+}
+
 // object reads an object from whichever layer has it, with the depth of its chain of deltas in memory.
 func (s *Store) object(id Hash) (plumbing.ObjectType, []byte, int, error) {
 	var deltas [][]byte

@@ -20,6 +20,9 @@ type TreeView struct {
 	s      *Store
 	commit Hash
 	root   Hash
+	// large is the directory last used that the store does not cache for its size.
+	large   *pack.Tree
+	largeID Hash
 }
 
 // Tree opens the tree of a commit that is the base or unpublished; the zero Hash is the empty tree.
@@ -48,7 +51,7 @@ func (v *TreeView) Dir(id [20]byte) ([]Entry, error) {
 	if err := v.alive(); err != nil {
 		return nil, err
 	}
-	t, err := v.s.tree(id)
+	t, err := v.tree(id)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +63,60 @@ func (v *TreeView) Dir(id [20]byte) ([]Entry, error) {
 		entries = append(entries, Entry{Name: string(e.Name), Mode: e.Mode, ID: e.ID})
 	}
 	return entries, nil
+}
+
+// Child returns one child of a directory without listing it.
+func (v *TreeView) Child(dir [20]byte, name string) (Entry, bool, error) {
+	if err := v.alive(); err != nil {
+		return Entry{}, false, err
+	}
+	t, err := v.tree(dir)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	e, ok := t.Find(name)
+	return Entry{Name: name, Mode: e.Mode, ID: e.ID}, ok, nil
+}
+
+// Diff returns the children in which two directories differ, in Git's order: those of old that next does not hold
+// alike, and those of next that old does not. False means that the store does not hold old any more.
+func (v *TreeView) Diff(old, next [20]byte) (gone, here []Entry, ok bool, err error) {
+	if err := v.alive(); err != nil {
+		return nil, nil, false, err
+	}
+	if !v.s.has(old) {
+		return nil, nil, false, nil
+	}
+	a, err := v.s.tree(old)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	b, err := v.tree(next)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	left, right := a.Diff(b)
+	return entries(left), entries(right), true, nil
+}
+
+func entries(list []pack.TreeEntry) []Entry {
+	out := make([]Entry, len(list))
+	for i, e := range list {
+		out[i] = Entry{Name: string(e.Name), Mode: e.Mode, ID: e.ID}
+	}
+	return out
+}
+
+// tree reads a directory; one too large for the store's cache is kept while it is the last one used.
+func (v *TreeView) tree(id Hash) (*pack.Tree, error) {
+	if v.large != nil && v.largeID == id {
+		return v.large, nil
+	}
+	t, err := v.s.tree(id)
+	if err == nil && t.Cost() > treeCacheSize {
+		v.large, v.largeID = t, id
+	}
+	return t, err
 }
 
 // Blob returns the bytes of a file. The caller must not modify them.

@@ -54,6 +54,16 @@ type Tree interface {
 	Blob(id ID) ([]byte, error)
 }
 
+// Indexed is a Tree that finds and compares entries of a large directory without listing it.
+type Indexed interface {
+	Tree
+	// Child returns the child of a directory that has a name.
+	Child(dir ID, name string) (DirEntry, bool, error)
+	// Diff returns the children in which two directories differ, in Git's order: those of old that next does not hold
+	// alike, and those of next that old does not. False means that old is not known any more: list both.
+	Diff(old, next ID) (gone, here []DirEntry, ok bool, err error)
+}
+
 // ErrNotFound is returned by Lookup for a path without an entry.
 var ErrNotFound = errors.New("no such entry")
 

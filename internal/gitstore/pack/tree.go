@@ -202,6 +202,77 @@ func (t *Tree) Splice(changes []Change) (*Tree, []byte) {
 	return next, d.Bytes()
 }
 
+// Diff returns what two trees differ in, in Git's order: the entries of t that next does not hold alike, and those of
+// next that t does not. What both begin and end with is skipped by comparing bytes.
+func (t *Tree) Diff(next *Tree) (gone, here []TreeEntry) {
+	i, j := 0, 0
+	endI, endJ := len(t.offs), len(next.offs)
+	same := commonPrefix(t.Raw, next.Raw)
+	i = sort.Search(endI, func(k int) bool { return t.start(k+1) > same })
+	j = i // equal bytes hold equal entries
+	tail := commonSuffix(t.Raw[t.start(i):], next.Raw[next.start(j):])
+	for endI > i && endJ > j {
+		left := len(t.Raw) - t.start(endI-1)
+		if left > tail || left != len(next.Raw)-next.start(endJ-1) {
+			break
+		}
+		endI, endJ = endI-1, endJ-1
+	}
+	for i < endI || j < endJ {
+		switch c := t.compareAt(i, endI, next, j, endJ); {
+		case c < 0:
+			gone = append(gone, t.at(i))
+			i++
+		case c > 0:
+			here = append(here, next.at(j))
+			j++
+		default:
+			if a, b := t.at(i), next.at(j); a.Mode != b.Mode || a.ID != b.ID {
+				gone, here = append(gone, a), append(here, b)
+			}
+			i, j = i+1, j+1
+		}
+	}
+	return gone, here
+}
+
+// compareAt compares the entry i of t with the entry j of next in Git's order; a tree at its end comes last.
+func (t *Tree) compareAt(i, endI int, next *Tree, j, endJ int) int {
+	switch {
+	case i == endI:
+		return 1
+	case j == endJ:
+		return -1
+	}
+	a, b := t.at(i), next.at(j)
+	return compareKeys(a.Name, a.IsDir(), b.Name, b.IsDir())
+}
+
+// block is how many bytes are compared at once.
+const block = 512
+
+func commonPrefix(a, b []byte) int {
+	limit, n := min(len(a), len(b)), 0
+	for n+block <= limit && bytes.Equal(a[n:n+block], b[n:n+block]) {
+		n += block
+	}
+	for n < limit && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b []byte) int {
+	limit, n := min(len(a), len(b)), 0
+	for n+block <= limit && bytes.Equal(a[len(a)-n-block:len(a)-n], b[len(b)-n-block:len(b)-n]) {
+		n += block
+	}
+	for n < limit && a[len(a)-n-1] == b[len(b)-n-1] {
+		n++
+	}
+	return n
+}
+
 // start is the offset of an entry; of the end for the entry behind the last.
 func (t *Tree) start(i int) int {
 	if i == len(t.offs) {

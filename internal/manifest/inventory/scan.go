@@ -38,6 +38,8 @@ type scanner struct {
 	same bool
 	// known holds facts by blob id: of files that are gone, so that a moved file is not read again, and of this scan.
 	known map[manifest.ID]*File
+	// differences are those of the nodes of prev, found once.
+	differences map[*dirNode]*difference
 	// removed and added are the documents that change in the index.
 	removed, added []*Document
 	// structural reports a change that can matter to the layout.
@@ -45,7 +47,7 @@ type scanner struct {
 }
 
 func newScanner(ctx context.Context, t manifest.Tree, name string, prev *Folder) *scanner {
-	s := &scanner{ctx: ctx, path: clean(name), known: map[manifest.ID]*File{}}
+	s := &scanner{ctx: ctx, path: clean(name), known: map[manifest.ID]*File{}, differences: map[*dirNode]*difference{}}
 	s.tree = &reader{t: t, stats: &s.stats, dirs: map[manifest.ID][]manifest.DirEntry{}}
 	if prev != nil && prev.path == s.path {
 		s.prev = prev
@@ -70,6 +72,11 @@ func (s *scanner) scan() (*Folder, error) {
 		s.same = s.prev.ignore.equal(f.ignore) && (s.prev.blocked == nil) == (blocked == nil)
 		old = s.prev.root
 	}
+	if !s.same {
+		// What a file is may have changed with the ignore rules, what its bytes say has not.
+		old.walk(anyFile, s.remember)
+		old = nil
+	}
 	if err := s.collect(old, top); err != nil {
 		return nil, err
 	}
@@ -89,6 +96,16 @@ func (s *scanner) readIgnore(f *Folder, top manifest.ID) error {
 	if s.prev != nil && s.prev.root != nil && s.prev.root.id == top && !top.IsZero() {
 		f.ignore, f.ignoreID = s.prev.ignore, s.prev.ignoreID
 		return nil
+	}
+	if s.prev != nil && s.prev.root != nil {
+		d, err := s.differ(s.prev.root, top)
+		if err != nil {
+			return err
+		}
+		if !d.touches(IgnoreFileName) {
+			f.ignore, f.ignoreID = s.prev.ignore, s.prev.ignoreID
+			return nil
+		}
 	}
 	list, err := s.tree.dir(top)
 	if err != nil {
@@ -113,81 +130,97 @@ func (s *scanner) readIgnore(f *Folder, top manifest.ID) error {
 
 // collect remembers what is known of files that are gone from their place, before anything new is read.
 func (s *scanner) collect(old *dirNode, id manifest.ID) error {
-	if old == nil || s.same && old.id == id && !id.IsZero() {
+	if old == nil || s.unchanged(old, id) {
 		return nil
 	}
-	list, err := s.tree.dir(id)
+	d, err := s.differ(old, id)
 	if err != nil {
 		return err
 	}
-	next := 0
-	for e := range old.all() {
-		name := path.Base(e.path())
-		for next < len(list) && compareNames(list[next].Name, isDir(list[next].Mode), name, e.dir != nil) < 0 {
-			next++
-		}
-		here := next < len(list) && list[next].Name == name && isDir(list[next].Mode) == (e.dir != nil)
+	for _, c := range d.steps {
 		switch {
-		case e.dir != nil && here:
-			if err := s.collect(e.dir, list[next].ID); err != nil {
+		case c.old.dir != nil && c.next.Name != "":
+			if err := s.collect(c.old.dir, c.next.ID); err != nil {
 				return err
 			}
-		case e.dir != nil:
-			e.dir.walk(anyFile, func(f *File) bool { s.known[f.ID] = f; return true })
-		case !here || !s.same || list[next].ID != e.file.ID:
-			s.known[e.file.ID] = e.file
+		case c.old.dir != nil:
+			c.old.dir.walk(anyFile, s.remember)
+		case c.old.file != nil:
+			s.remember(c.old.file)
 		}
 	}
 	return nil
 }
 
+func (s *scanner) remember(f *File) bool {
+	s.known[f.ID] = f
+	return true
+}
+
+// unchanged reports whether a directory holds what its node says.
+func (s *scanner) unchanged(old *dirNode, id manifest.ID) bool {
+	return old != nil && old.id == id && !id.IsZero()
+}
+
 // dir returns the node of a directory, as much of the old one as possible in it.
 func (s *scanner) dir(old *dirNode, id manifest.ID, at string) (*dirNode, error) {
-	if old != nil && s.same && old.id == id && !id.IsZero() {
+	if s.unchanged(old, id) {
 		return old, nil
 	}
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	list, err := s.tree.dir(id)
+	d, err := s.differ(old, id)
 	if err != nil {
 		return nil, err
 	}
-	if !s.same {
-		old = nil
-	}
-	var entries []entry
+	var swaps []swap
 	ignored := 0
-	for _, c := range list {
-		e, hidden, err := s.entry(old, c, path.Join(at, c.Name))
-		if err != nil {
-			return nil, err
+	if !d.listed {
+		ignored = old.ownIgnored()
+	}
+	for _, c := range d.steps {
+		w := swap{old: c.old}
+		if c.old == (entry{}) && c.gone.Name != "" && s.hides(c.gone, path.Join(at, c.gone.Name)) {
+			ignored--
 		}
-		if hidden {
-			ignored++
+		if c.next.Name != "" {
+			var hidden bool
+			if w.next, hidden, err = s.entry(c.old, c.next, path.Join(at, c.next.Name)); err != nil {
+				return nil, err
+			}
+			if hidden {
+				ignored++
+			}
 		}
-		if e != (entry{}) {
-			entries = append(entries, e)
+		if w.old != w.next {
+			swaps = append(swaps, w)
 		}
 	}
-	return s.merge(old, entries, id, at, ignored), nil
+	return s.merge(old, swaps, id, at, ignored), nil
+}
+
+// hides reports whether an entry is not part of the folder because of its ignore rules.
+func (s *scanner) hides(c manifest.DirEntry, at string) bool {
+	rel := relative(s.path, at)
+	if isDir(c.Mode) {
+		skip, ignored := s.roles.skips(rel)
+		return skip && ignored
+	}
+	_, visible := s.roles.of(rel, c.Mode)
+	return !visible
 }
 
 // entry returns what becomes of one child of a directory; the zero entry for one that is no part of the folder.
-func (s *scanner) entry(old *dirNode, c manifest.DirEntry, at string) (e entry, ignored bool, err error) {
+func (s *scanner) entry(old entry, c manifest.DirEntry, at string) (e entry, ignored bool, err error) {
 	rel := relative(s.path, at)
 	if isDir(c.Mode) {
 		skip, ignored := s.roles.skips(rel)
 		if skip {
 			return entry{}, ignored, nil
 		}
-		before, _ := old.child(c.Name, true)
-		d, err := s.dir(before.dir, c.ID, at)
+		d, err := s.dir(old.dir, c.ID, at)
 		return entry{dir: d}, false, err
-	}
-	before, ok := old.child(c.Name, false)
-	if ok && before.file.ID == c.ID && before.file.Mode == c.Mode {
-		return before, false, nil
 	}
 	role, visible := s.roles.of(rel, c.Mode)
 	if !visible {
@@ -231,32 +264,13 @@ const manyChanges = 16
 // swap is a child of a directory before and after; one side may be the zero entry.
 type swap struct{ old, next entry }
 
-// merge makes the node of a directory from its children and the node before.
-func (s *scanner) merge(old *dirNode, entries []entry, id manifest.ID, at string, ignored int) *dirNode {
-	var swaps []swap
-	i := 0
-	for e := range old.all() {
-		for i < len(entries) && before(entries[i], e) {
-			swaps = append(swaps, swap{next: entries[i]})
-			i++
-		}
-		if i == len(entries) || before(e, entries[i]) {
-			swaps = append(swaps, swap{old: e})
-			continue
-		}
-		if entries[i] != e {
-			swaps = append(swaps, swap{old: e, next: entries[i]})
-		}
-		i++
-	}
-	for _, e := range entries[i:] {
-		swaps = append(swaps, swap{next: e})
-	}
+// merge makes the node of a directory from the node before and what changes, in Git's order.
+func (s *scanner) merge(old *dirNode, swaps []swap, id manifest.ID, at string, ignored int) *dirNode {
 	for _, w := range swaps {
 		s.changed(w)
 	}
 	if old == nil || len(swaps) > manyChanges {
-		return newDir(at, id, entries, ignored)
+		return newDir(at, id, patched(old, swaps), ignored)
 	}
 	next := old
 	for _, w := range swaps {
@@ -270,6 +284,31 @@ func (s *scanner) merge(old *dirNode, entries []entry, id manifest.ID, at string
 	out.id = id
 	out.sum.ignored += ignored - out.ownIgnored()
 	return &out
+}
+
+// patched returns the children of a directory after swaps.
+func patched(old *dirNode, swaps []swap) []entry {
+	var out []entry
+	take := func() {
+		if e := swaps[0].next; e != (entry{}) {
+			out = append(out, e)
+		}
+		swaps = swaps[1:]
+	}
+	for e := range old.all() {
+		for len(swaps) > 0 && swaps[0].old == (entry{}) && before(swaps[0].next, e) {
+			take()
+		}
+		if len(swaps) > 0 && swaps[0].old == e {
+			take()
+		} else {
+			out = append(out, e)
+		}
+	}
+	for len(swaps) > 0 {
+		take()
+	}
+	return out
 }
 
 func before(a, b entry) bool { return a.compare(path.Base(b.path()), b.dir != nil) < 0 }

@@ -37,6 +37,19 @@ func (r *reader) dir(id manifest.ID) ([]manifest.DirEntry, error) {
 	return d, nil
 }
 
+// diff compares two directories where the tree can, as one directory read.
+func (r *reader) diff(old, next manifest.ID) (gone, here []manifest.DirEntry, ok bool, err error) {
+	t, ok := r.t.(manifest.Indexed)
+	if !ok {
+		return nil, nil, false, nil
+	}
+	gone, here, ok, err = t.Diff(old, next)
+	if ok {
+		r.stats.TreesRead++
+	}
+	return gone, here, ok, err
+}
+
 func (r *reader) blob(id manifest.ID) ([]byte, error) {
 	r.stats.BlobsRead++
 	return r.t.Blob(id)

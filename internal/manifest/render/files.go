@@ -193,7 +193,7 @@ func (o *Overlay) IsDir(name string) (bool, error) {
 
 func (o *Overlay) hasOverlaidBelow(name string) bool { return o.below[name] > 0 }
 
-// entry looks a path up in the tree. Directories are indexed once, because a build asks for many names of one folder.
+// entry looks a path up in the tree.
 func (o *Overlay) entry(name string) (manifest.DirEntry, error) {
 	e := manifest.DirEntry{Mode: manifest.ModeDir, ID: o.tree.Root()}
 	name = clean(name)
@@ -204,23 +204,38 @@ func (o *Overlay) entry(name string) (manifest.DirEntry, error) {
 		if e.Mode != manifest.ModeDir {
 			return manifest.DirEntry{}, notFile(name)
 		}
-		d, ok := o.dirs[e.ID]
-		if !ok {
-			list, err := o.tree.Dir(e.ID)
-			if err != nil {
-				return manifest.DirEntry{}, fmt.Errorf("read the folder of %s: %w", name, err)
-			}
-			d = make(map[string]manifest.DirEntry, len(list))
-			for _, c := range list {
-				d[c.Name] = c
-			}
-			o.dirs[e.ID] = d
+		c, ok, err := o.child(e.ID, part)
+		if err != nil {
+			return manifest.DirEntry{}, fmt.Errorf("read the folder of %s: %w", name, err)
 		}
-		if e, ok = d[part]; !ok {
+		if !ok {
 			return manifest.DirEntry{}, notFile(name)
 		}
+		e = c
 	}
 	return e, nil
+}
+
+// child finds a child of a directory. A tree without an index is listed once per directory, because a build asks for
+// many names of one folder.
+func (o *Overlay) child(dir manifest.ID, name string) (manifest.DirEntry, bool, error) {
+	if t, ok := o.tree.(manifest.Indexed); ok {
+		return t.Child(dir, name)
+	}
+	d, ok := o.dirs[dir]
+	if !ok {
+		list, err := o.tree.Dir(dir)
+		if err != nil {
+			return manifest.DirEntry{}, false, err
+		}
+		d = make(map[string]manifest.DirEntry, len(list))
+		for _, c := range list {
+			d[c.Name] = c
+		}
+		o.dirs[dir] = d
+	}
+	e, ok := d[name]
+	return e, ok, nil
 }
 
 func regular(m manifest.Mode) bool { return m == manifest.ModeFile || m == manifest.ModeExecutable }
