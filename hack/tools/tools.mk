@@ -2,10 +2,13 @@
 tools-build := $(dir $(lastword $(MAKEFILE_LIST)))build.sh
 tools-smoke-sh := $(dir $(lastword $(MAKEFILE_LIST)))smoke.sh
 
-.PHONY: tools tools-appliers tools-dir tools-smoke
+.PHONY: tools tools-flux tools-appliers tools-dir tools-smoke
 
 tools: ## Build the control plane, sops, controller-gen and kustomize when missing.
 	@$(tools-build) build kube-apiserver kubectl etcd sops controller-gen kustomize
+
+tools-flux: ## Build Flux's source- and kustomize-controller when missing; tests/flux needs them.
+	@$(tools-build) build source-controller kustomize-controller
 
 tools-appliers: ## Build Flux's source- and kustomize-controller and Argo CD when missing.
 	@$(tools-build) build source-controller kustomize-controller argocd
