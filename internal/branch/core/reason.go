@@ -19,6 +19,8 @@ const (
 	ReasonPushRejected          Reason = "PushRejected"
 	ReasonParentBranchNotFound  Reason = "ParentBranchNotFound"
 	ReasonUnsupportedRepository Reason = "UnsupportedObjectFormat"
+	// ReasonInvalidConfig: the URL cannot be used, or not with credentials.
+	ReasonInvalidConfig Reason = "InvalidConfig"
 	// ReasonConnectionFailed: the remote could not be reached or answered with an error.
 	ReasonConnectionFailed Reason = "ConnectionFailed"
 	// ReasonRateLimited: the host asked to wait (429, or 403 with Retry-After; decisions 59).
@@ -39,7 +41,7 @@ const (
 func (r Reason) Stalled() bool {
 	switch r {
 	case ReasonSecretNotFound, ReasonSecretMalformed, ReasonCommitConfigInvalid, ReasonHostKeyUnavailable,
-		ReasonAuthenticationFailed, ReasonPushRejected, ReasonParentBranchNotFound, ReasonUnsupportedRepository:
+		ReasonAuthenticationFailed, ReasonPushRejected, ReasonParentBranchNotFound, ReasonUnsupportedRepository, ReasonInvalidConfig:
 		return true
 	default:
 		return false
