@@ -41,7 +41,8 @@ const (
 func (r Reason) Stalled() bool {
 	switch r {
 	case ReasonSecretNotFound, ReasonSecretMalformed, ReasonCommitConfigInvalid, ReasonHostKeyUnavailable,
-		ReasonAuthenticationFailed, ReasonPushRejected, ReasonParentBranchNotFound, ReasonUnsupportedRepository, ReasonInvalidConfig:
+		ReasonAuthenticationFailed, ReasonPushRejected, ReasonParentBranchNotFound, ReasonUnsupportedRepository,
+		ReasonInvalidConfig:
 		return true
 	default:
 		return false

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/fluxcd/pkg/cache"
+	"golang.org/x/crypto/ssh"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,6 +43,10 @@ type Git struct {
 	Writer          client.Writer
 	Tokens          *cache.TokenCache
 
+	// Opening a key with a passphrase is slow by design, so an opened key is remembered for as long as its bytes stay.
+	sshKeys gitauth.Memo[ssh.Signer]
+	signers gitauth.Memo[*signing.Signer]
+
 	mu    sync.Mutex
 	known map[types.NamespacedName]known
 }
@@ -66,7 +71,7 @@ func (g *Git) Credentials(provider types.NamespacedName) func(context.Context) (
 func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Credentials, error) {
 	in := gitauth.Input{
 		URL: p.Spec.URL, AllowInsecureHTTP: g.AllowInsecureHTTP, AllowMissingKnownHosts: g.AllowMissingKnownHosts,
-		HostKeyAlgorithms: g.HostKeyAlgorithms, Tokens: g.Tokens,
+		HostKeyAlgorithms: g.HostKeyAlgorithms, Tokens: g.Tokens, SSHKeys: &g.sshKeys,
 		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name, Operation: "reconcile"},
 	}
 	var err error
@@ -196,7 +201,7 @@ func (g *Git) Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Si
 		if err != nil {
 			return nil, err
 		}
-		return signing.Load(data, namespace+"/"+name)
+		return signing.LoadCached(&g.signers, data, namespace+"/"+name)
 	}
 }
 
@@ -214,7 +219,7 @@ func (g *Git) signingKey(ctx context.Context, p *v1alpha3.GitProvider) (*signing
 		if absent {
 			return nil, err
 		}
-		return signing.Load(data, name)
+		return signing.LoadCached(&g.signers, data, name)
 	}
 	generated, err := signing.Generate(data, "gitops-reverser "+p.Namespace+"/"+p.Name)
 	if err != nil {
@@ -227,7 +232,7 @@ func (g *Git) signingKey(ctx context.Context, p *v1alpha3.GitProvider) (*signing
 	if data, err = g.secret(ctx, p.Namespace, config.SecretRef.Name); err != nil {
 		return nil, err
 	}
-	return signing.Load(data, name)
+	return signing.LoadCached(&g.signers, data, name)
 }
 
 func (g *Git) writeKey(ctx context.Context, namespace, name string, absent bool, data map[string][]byte) error {
