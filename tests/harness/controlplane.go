@@ -66,11 +66,9 @@ func (c *ControlPlane) start(extraArgs []string) error {
 	if err != nil {
 		return err
 	}
-	ports := make([]int, 3)
-	for i := range ports {
-		if ports[i], err = FreePort(); err != nil {
-			return err
-		}
+	ports, err := FreePorts(3)
+	if err != nil {
+		return err
 	}
 	if err := os.RemoveAll(filepath.Join(c.Dir, "etcd")); err != nil {
 		return err

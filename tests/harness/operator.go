@@ -32,31 +32,37 @@ func StartOperator(cp *ControlPlane, dir string, extraArgs ...string) (*Operator
 	if err := os.MkdirAll(o.StorageDir, 0o700); err != nil {
 		return nil, err
 	}
-	metrics, err := FreePort()
+	// A port can be taken between choosing and listening; another choice is another attempt.
+	for range 3 {
+		if err = o.start(cp, dir, binary, extraArgs); err == nil || !o.portTaken() {
+			break
+		}
+	}
 	if err != nil {
-		return nil, err
-	}
-	health, err := FreePort()
-	if err != nil {
-		return nil, err
-	}
-	o.MetricsURL = fmt.Sprintf("http://127.0.0.1:%d", metrics)
-	o.HealthURL = fmt.Sprintf("http://127.0.0.1:%d", health)
-	args := append([]string{
-		"--storage-path", o.StorageDir,
-		"--metrics-addr", fmt.Sprintf("127.0.0.1:%d", metrics),
-		"--health-addr", fmt.Sprintf("127.0.0.1:%d", health),
-		"--log-level", "debug",
-	}, extraArgs...)
-	env := baseEnv(dir, "KUBECONFIG="+cp.operatorKubeconfig(), "RUNTIME_NAMESPACE="+OperatorNamespace)
-	if o.Process, err = StartProcess(dir, "operator", binary, args, env); err != nil {
-		return nil, err
-	}
-	if err := o.WaitReady(time.Minute, httpOK(http.DefaultClient, o.HealthURL+"/readyz")); err != nil {
-		o.Kill()
 		return nil, err
 	}
 	return o, nil
+}
+
+func (o *Operator) start(cp *ControlPlane, dir, binary string, extraArgs []string) error {
+	ports, err := FreePorts(2)
+	if err != nil {
+		return err
+	}
+	metrics, health := fmt.Sprintf("127.0.0.1:%d", ports[0]), fmt.Sprintf("127.0.0.1:%d", ports[1])
+	o.MetricsURL, o.HealthURL = "http://"+metrics, "http://"+health
+	args := append([]string{
+		"--storage-path", o.StorageDir, "--metrics-addr", metrics, "--health-addr", health, "--log-level", "debug",
+	}, extraArgs...)
+	env := baseEnv(dir, "KUBECONFIG="+cp.operatorKubeconfig(), "RUNTIME_NAMESPACE="+OperatorNamespace)
+	if o.Process, err = StartProcess(dir, "operator", binary, args, env); err != nil {
+		return err
+	}
+	if err := o.WaitReady(time.Minute, httpOK(http.DefaultClient, o.HealthURL+"/readyz")); err != nil {
+		o.Kill()
+		return err
+	}
+	return nil
 }
 
 // Metrics returns the text of the metrics endpoint.

@@ -120,15 +120,32 @@ func (p *Process) WaitReady(timeout time.Duration, check func(context.Context) e
 	}
 }
 
+// FreePorts returns n different loopback ports nobody listens on right now.
+func FreePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		// Held until all are chosen, so that none is chosen twice.
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
 // FreePort returns a loopback port nobody listens on right now.
 func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := FreePorts(1)
 	if err != nil {
 		return 0, err
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return ports[0], nil
 }
+
+// portTaken reports a process that ended because another one got its port between choosing and listening.
+func (p *Process) portTaken() bool { return strings.Contains(p.Tail(30), "address already in use") }
 
 // baseEnv is a small environment without the caller's configuration.
 func baseEnv(home string, extra ...string) []string {
