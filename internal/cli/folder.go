@@ -11,14 +11,18 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 )
 
+// staging is the folder that --write fills before the first rename. What a killed run left there is no content.
+const staging = ".gitops-reverser.tmp"
+
 // readDir reads a checked-out repository as a tree. Symlinks are kept as links and never followed; a folder with a
-// .git file is a submodule, as Git sees it.
+// .git of its own is a submodule, as Git sees it.
 func readDir(dir string) (map[string]manifest.File, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -38,10 +42,10 @@ func readDir(dir string) (map[string]manifest.File, error) {
 		}
 		name := filepath.ToSlash(rel)
 		switch {
-		case d.IsDir() && d.Name() == ".git":
+		case d.IsDir() && (d.Name() == ".git" || name == staging):
 			return fs.SkipDir
 		case d.IsDir():
-			if git, err := os.Lstat(filepath.Join(p, ".git")); err == nil && git.Mode().IsRegular() {
+			if git, err := os.Lstat(filepath.Join(p, ".git")); err == nil && (git.IsDir() || git.Mode().IsRegular()) {
 				files[name] = manifest.File{Mode: manifest.ModeSubmodule}
 				return fs.SkipDir
 			}
@@ -97,45 +101,45 @@ func write(dir string, before, after map[string]manifest.File) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	names := changed(before, after)
+	if len(names) == 0 {
+		return nil
+	}
+	if err := errors.Join(root.RemoveAll(staging), root.Mkdir(staging, 0o700)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.RemoveAll(staging)) }()
 	staged := map[string]string{}
-	defer func() {
-		for _, tmp := range staged {
-			_ = root.Remove(tmp)
-		}
-	}()
-	for _, name := range changed(before, after) {
+	for i, name := range names {
 		f, ok := after[name]
 		if !ok {
 			continue
 		}
-		tmp, err := stage(root, name, f)
-		if tmp != "" {
-			staged[name] = tmp
+		tmp := path.Join(staging, strconv.Itoa(i))
+		if err := stage(root, name, tmp, f); err != nil {
+			return fmt.Errorf("write %s: %w", name, reason(err))
 		}
-		if err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
+		staged[name] = tmp
 	}
-	for _, name := range changed(before, after) {
+	for _, name := range names {
 		if tmp, ok := staged[name]; ok {
 			if err := root.Rename(tmp, name); err != nil {
-				return fmt.Errorf("write %s: %w", name, err)
+				return fmt.Errorf("write %s: %w", name, reason(err))
 			}
-			delete(staged, name)
 			continue
 		}
 		if err := root.Remove(name); err != nil {
-			return fmt.Errorf("remove %s: %w", name, err)
+			return fmt.Errorf("remove %s: %w", name, reason(err))
 		}
 		removeEmpty(root, path.Dir(name))
 	}
 	return nil
 }
 
-// stage writes new content beside its destination.
-func stage(root *os.Root, name string, f manifest.File) (string, error) {
+// stage writes new content where it can be renamed from, and makes the folder it goes to.
+func stage(root *os.Root, name, tmp string, f manifest.File) error {
 	if err := root.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
-		return "", err
+		return err
 	}
 	perm := fs.FileMode(0o644)
 	if f.Mode == manifest.ModeExecutable {
@@ -143,17 +147,16 @@ func stage(root *os.Root, name string, f manifest.File) (string, error) {
 	}
 	if info, err := root.Lstat(name); err == nil {
 		if !info.Mode().IsRegular() {
-			return "", errors.New("it is no regular file")
+			return errors.New("it is no regular file")
 		}
 		perm = info.Mode().Perm()
 	}
-	tmp := path.Join(path.Dir(name), "."+path.Base(name)+".gitops-reverser.tmp")
-	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
+	out, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = out.Write(f.Content)
-	return tmp, errors.Join(err, out.Chmod(perm), out.Sync(), out.Close())
+	return errors.Join(err, out.Chmod(perm), out.Sync(), out.Close())
 }
 
 // removeEmpty removes folders that hold nothing any more, as Git would not have them either.

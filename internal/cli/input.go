@@ -4,13 +4,20 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
@@ -42,43 +49,57 @@ func open(dir, folder string, crds []string) (*input, error) {
 			return nil, err
 		}
 	}
-	for name, f := range in.files {
+	for _, name := range slices.Sorted(maps.Keys(in.files)) {
 		// A folder may hold a broken CRD; the scan names what is wrong with it.
-		if isYAML(name) && strings.Contains(string(f.Content), "CustomResourceDefinition") {
-			_ = in.types.addCRDs(f.Content)
+		if f := in.files[name]; isYAML(name) && strings.Contains(string(f.Content), "CustomResourceDefinition") {
+			_, _ = in.types.addCRDs(f.Content)
 		}
 	}
 	return in, nil
 }
 
+// addCRDs reads a file or folder of --crds. One that holds no CRD is a mistake.
 func (in *input) addCRDs(name string) error {
+	files := map[string]manifest.File{}
 	info, err := os.Stat(name)
-	if err != nil {
-		return err
+	switch {
+	case err == nil && info.IsDir():
+		files, err = readDir(name)
+	case err == nil:
+		var b []byte
+		b, err = os.ReadFile(name)
+		files[path.Base(filepath.ToSlash(name))+".yaml"] = manifest.File{Content: b}
 	}
-	if !info.IsDir() {
-		b, err := os.ReadFile(name)
-		if err == nil {
-			err = in.types.addCRDs(b)
+	if err != nil {
+		return fmt.Errorf("--crds %s: %w", name, reason(err))
+	}
+	found := 0
+	for _, n := range slices.Sorted(maps.Keys(files)) {
+		if !isYAML(n) {
+			continue
+		}
+		count, err := in.types.addCRDs(files[n].Content)
+		if err != nil && info.IsDir() {
+			err = fmt.Errorf("%s: %w", n, err)
 		}
 		if err != nil {
 			return fmt.Errorf("--crds %s: %w", name, err)
 		}
-		return nil
+		found += count
 	}
-	files, err := readDir(name)
-	if err != nil {
-		return err
-	}
-	for n, f := range files {
-		if !isYAML(n) {
-			continue
-		}
-		if err := in.types.addCRDs(f.Content); err != nil {
-			return fmt.Errorf("--crds %s: %s: %w", name, n, err)
-		}
+	if found == 0 {
+		return fmt.Errorf("--crds %s: there is no CustomResourceDefinition in it", name)
 	}
 	return nil
+}
+
+// reason is the part of a file error behind the operation and the name, which the message has already.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 func isYAML(name string) bool {
@@ -93,26 +114,30 @@ type target struct {
 }
 
 // readTarget reads a GitTarget. Without a file the defaults of an empty one hold.
-func readTarget(name string) (*target, error) {
+func readTarget(name string, sensitive []string) (*target, error) {
 	t := &target{policy: plan.Policy{Prune: plan.PruneOnEvent}}
+	t.policy.Sensitive = func(x change.Type) bool { return slices.Contains(sensitive, x.GroupResource()) }
 	if name == "" {
 		return t, nil
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--gittarget %s: %w", name, reason(err))
 	}
 	var obj v1alpha3.GitTarget
 	if err := yaml.UnmarshalStrict(b, &obj); err != nil {
 		return nil, fmt.Errorf("--gittarget %s: %w", name, err)
 	}
-	if obj.Kind != "GitTarget" {
-		return nil, fmt.Errorf("--gittarget %s: want a GitTarget, have kind %q", name, obj.Kind)
+	if want := v1alpha3.GroupVersion.String(); obj.Kind != v1alpha3.GitTargetKind || obj.APIVersion != want {
+		return nil, fmt.Errorf("--gittarget %s: want a %s of %s, have %q of %q", name, v1alpha3.GitTargetKind, want, obj.Kind, obj.APIVersion)
 	}
 	t.path = obj.Spec.Path
 	t.policy.SerializeNamespace = obj.Spec.SerializeNamespace
 	if p := obj.Spec.Prune; p != nil && p.Mode != "" {
 		t.policy.Prune = plan.PruneMode(p.Mode)
+		if !slices.Contains([]plan.PruneMode{plan.PruneNever, plan.PruneOnEvent, plan.PruneAlways}, t.policy.Prune) {
+			return nil, fmt.Errorf("--gittarget %s: spec.prune.mode: want Never, OnEvent or Always, have %q", name, p.Mode)
+		}
 	}
 	if p := obj.Spec.Placement; p != nil {
 		t.policy.Placement = placement.Policy{
@@ -121,7 +146,7 @@ func readTarget(name string) (*target, error) {
 		for k, v := range p.ByType {
 			t.policy.Placement.ByType[k] = string(v)
 		}
-		if errs := t.policy.Placement.Validate(nil); len(errs) > 0 {
+		if errs := t.policy.Placement.Validate(sensitive); len(errs) > 0 {
 			return nil, fmt.Errorf("--gittarget %s: spec.placement: %w", name, errs[0])
 		}
 	}

@@ -79,7 +79,7 @@ func readObjects(stdin io.Reader, name string) ([]liveObject, error) {
 		b, err = os.ReadFile(name)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, reason(err))
 	}
 	var out []liveObject
 	f := yamldoc.Split(b)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
+	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
@@ -24,7 +25,7 @@ import (
 type planOptions struct {
 	path, gitTarget, output string
 	live, deletes, crds     []string
-	types                   []string
+	types, sensitive        []string
 	snapshot, write         bool
 }
 
@@ -52,6 +53,8 @@ func planCommand(s streams) *cobra.Command {
 	f.StringArrayVar(&o.crds, "crds", nil, "file or folder with CustomResourceDefinitions; may be repeated")
 	f.StringArrayVar(&o.types, "type", nil,
 		"with --snapshot: a type that is complete although no object of it is given, as KIND[.GROUP]; may be repeated")
+	f.StringSliceVar(&o.sensitive, "additional-sensitive-resources", nil,
+		"types that are sensitive besides core Secrets, as RESOURCE or GROUP/RESOURCE: what the operator is started with")
 	f.BoolVar(&o.snapshot, "snapshot", false,
 		"the given objects are all there are of their types; what is missing is swept by prune.mode")
 	f.BoolVar(&o.write, "write", false, "write the changes into DIR")
@@ -67,6 +70,11 @@ func (o *planOptions) check() error {
 		return fmt.Errorf("nothing to plan: give --live FILE or --delete KIND/NAMESPACE/NAME")
 	case len(o.types) > 0 && !o.snapshot:
 		return fmt.Errorf("--type needs --snapshot")
+	}
+	for _, r := range o.sensitive {
+		if g, name, ok := strings.Cut(r, "/"); r == "" || ok && (g == "" || name == "" || strings.Contains(name, "/")) {
+			return fmt.Errorf("--additional-sensitive-resources: %q is no resource: write RESOURCE or GROUP/RESOURCE", r)
+		}
 	}
 	stdin := 0
 	for _, l := range o.live {
@@ -84,7 +92,7 @@ func runPlan(ctx context.Context, s streams, dir string, o planOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	t, err := readTarget(o.gitTarget)
+	t, err := readTarget(o.gitTarget, o.sensitive)
 	if err != nil {
 		return err
 	}
@@ -188,22 +196,35 @@ func (p *planRun) items(s streams, files []string) ([]change.Item, error) {
 	for _, name := range files {
 		objects, err := readObjects(s.in, name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--live %w", err)
+		}
+		if len(objects) == 0 {
+			fmt.Fprintf(s.err, "--live %s: there is no object in it\n", name)
 		}
 		for _, o := range objects {
 			t, ok := p.in.types.Kind(o.head.Group, o.head.Kind)
-			if !ok {
-				p.out.unknown(o)
+			switch {
+			case !ok:
+				p.out.unusable(o, plan.Refused, string(acceptance.UnresolvedKRM),
+					"the kind is not known; give its CustomResourceDefinition with --crds")
+				continue
+			case t.Namespaced && o.head.Namespace == "":
+				p.out.unusable(o, plan.Refused, plan.ReasonUnknownContent, "a live "+o.head.Kind+" has a namespace")
+				continue
+			case !t.Namespaced && o.head.Namespace != "":
+				p.out.unusable(o, plan.Refused, plan.ReasonUnknownContent, "a live "+o.head.Kind+" has no namespace")
 				continue
 			}
 			t.Version = o.head.Version
 			item, err := z.Object(o.raw, t)
 			if err != nil {
-				return nil, fmt.Errorf("%s, document %d: %w", name, o.index, err)
+				return nil, fmt.Errorf("--live %s, document %d: %w", name, o.index, err)
 			}
-			if !item.Terminating {
-				out = append(out, item.Item)
+			if item.Terminating {
+				p.out.unusable(o, plan.Skipped, "terminating", "the object is being deleted; name it with --delete when it is gone")
+				continue
 			}
+			out = append(out, item.Item)
 		}
 	}
 	return out, nil

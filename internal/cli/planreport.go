@@ -95,13 +95,11 @@ func (r *planReport) object(id change.ObjectID, o planObject) {
 	}
 }
 
-// unknown reports an object whose kind neither the built-in table nor a CRD explains.
-func (r *planReport) unknown(o liveObject) {
+// unusable reports an object of the input that is not planned: of an unknown kind, in a scope its kind does not have, or
+// on its way out.
+func (r *planReport) unusable(o liveObject, outcome plan.Outcome, reason, message string) {
 	id := change.ObjectID{Group: o.head.Group, Kind: o.head.Kind, Namespace: o.head.Namespace, Name: o.head.Name}
-	r.object(id, planObject{
-		Outcome: string(plan.Refused), Reason: string(acceptance.UnresolvedKRM),
-		Message: fmt.Sprintf("%s: the kind is not known; give its CustomResourceDefinition with --crds", o.file),
-	})
+	r.object(id, planObject{Outcome: string(outcome), Reason: reason, Message: o.file + ": " + message})
 }
 
 // finish adds the differences of the files.
@@ -169,11 +167,17 @@ func (o *planObject) line(b *strings.Builder) {
 	if o.Source != "" && o.Outcome == string(plan.Created) {
 		fmt.Fprintf(b, " (%s, %s)", o.Source, o.Disposition)
 	}
+	if o.Reason != "" {
+		fmt.Fprintf(b, " [%s]", o.Reason)
+	}
 	if o.Message != "" {
-		fmt.Fprintf(b, " [%s] %s", o.Reason, o.Message)
+		b.WriteString(" " + oneLine(o.Message))
 	}
 	b.WriteString("\n")
 	for _, n := range o.Notes {
-		fmt.Fprintf(b, "#   note: %s\n", n)
+		fmt.Fprintf(b, "#   note: %s\n", oneLine(n))
 	}
 }
+
+// oneLine keeps a text on its line, so that every line of the report begins with #.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -124,21 +125,43 @@ func scan(ctx context.Context, dir, folder string, crds []string) (*scanReport, 
 			Namespace: id.Namespace, Name: id.Name, Encrypted: d.Encrypted,
 		})
 	}
-	for _, d := range res.Folder.Diagnose(view) {
-		refused := func(i acceptance.Issue) bool { return i.Path == res.Folder.Rel(d.Path) && i.Line == d.Line }
-		if slices.ContainsFunc(res.Issues, refused) {
-			continue
+	r.notes(in, res)
+	return r, nil
+}
+
+// notes adds what is remarkable and refuses nothing.
+func (r *scanReport) notes(in *input, res *plan.Result) {
+	if _, err := manifest.Lookup(manifest.NewMemTree(in.files), in.path); err != nil {
+		r.Notes = append(r.Notes, scanNote{Code: "no-folder", Path: ".", Message: "the folder does not exist yet"})
+	}
+	type at struct {
+		path string
+		line int
+	}
+	refused := map[at]bool{}
+	for _, i := range res.Issues {
+		refused[at{i.Path, i.Line}] = true
+	}
+	for _, d := range res.Folder.Diagnose(inventory.View{Kinds: in.types}) {
+		n := scanNote{Code: string(d.Code), Path: res.Folder.Rel(d.Path), Line: d.Line, Message: d.Message}
+		if d.Code == inventory.UnresolvedMapping {
+			n.Message = strings.TrimPrefix(n.Message, "the source cluster serves no ") +
+				" is no built-in type, and no CustomResourceDefinition at hand defines it"
 		}
-		r.Notes = append(r.Notes, scanNote{
-			Code: string(d.Code), Path: res.Folder.Rel(d.Path), Line: d.Line, Message: d.Message,
-		})
+		if !refused[at{n.Path, n.Line}] {
+			r.Notes = append(r.Notes, n)
+		}
 	}
 	for _, name := range res.Unreached {
 		r.Notes = append(r.Notes, scanNote{
 			Code: "unreached", Path: res.Folder.Rel(name), Message: "no build of the folder reads this manifest",
 		})
 	}
-	return r, nil
+	if more := res.UnreachedCount - len(res.Unreached); more > 0 {
+		r.Notes = append(r.Notes, scanNote{
+			Code: "unreached", Path: ".", Message: fmt.Sprintf("%d more manifests are read by no build of the folder", more),
+		})
+	}
 }
 
 func (r *scanReport) print(w io.Writer, format string) error {
@@ -155,14 +178,14 @@ func (r *scanReport) print(w io.Writer, format string) error {
 	fmt.Fprintf(&b, "folder %s: %s\n", r.Path, state)
 	switch {
 	case len(r.Layout.Roots) > 1:
-		fmt.Fprintf(&b, "layout: several render roots: %s\n", strings.Join(r.Layout.Roots, ", "))
+		fmt.Fprintf(&b, "layout: %d render roots: %s\n", len(r.Layout.Roots), someOf(r.Layout.Roots))
 	case len(r.Layout.Roots) == 1:
 		fmt.Fprintf(&b, "layout: %s, root %s\n", r.Layout.Mode, r.Layout.Roots[0])
 	case r.Layout.Mode != "":
 		fmt.Fprintf(&b, "layout: %s\n", r.Layout.Mode)
 	}
 	if len(r.Layout.ReadOnlyBases) > 0 {
-		fmt.Fprintf(&b, "read-only bases: %s\n", strings.Join(r.Layout.ReadOnlyBases, ", "))
+		fmt.Fprintf(&b, "read-only bases: %s\n", someOf(r.Layout.ReadOnlyBases))
 	}
 	fmt.Fprintf(&b, "%d files, %d documents, %d ignored entries\n", r.Files, len(r.Documents), r.Ignored)
 	kinds := map[string]int{}
@@ -178,25 +201,75 @@ func (r *scanReport) print(w io.Writer, format string) error {
 		fmt.Fprintf(&b, "  %4d %s\n", kinds[k], k)
 	}
 	printIssues(&b, r.Issues)
-	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "note %s: %s: %s\n", place(n.Path, n.Line), n.Code, n.Message)
-	}
+	printNotes(&b, r.Notes)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// shown bounds what the text output lists of one sort; -o json lists everything.
+const shown = 50
+
+// someOf lists a few names.
+func someOf(names []string) string {
+	const few = 10
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+// printNotes says the same thing once, with the first place and how many more there are.
+func printNotes(b *strings.Builder, notes []scanNote) {
+	type key struct{ code, message string }
+	var order []key
+	first, count := map[key]scanNote{}, map[key]int{}
+	for _, n := range notes {
+		k := key{n.Code, n.Message}
+		if count[k]++; count[k] == 1 {
+			order, first[k] = append(order, k), n
+		}
+	}
+	slices.SortStableFunc(order, func(x, y key) int { return strings.Compare(x.code, y.code) })
+	lines := map[string]int{}
+	for _, k := range order {
+		if lines[k.code]++; lines[k.code] > shown {
+			continue
+		}
+		n := first[k]
+		at := place(n.Path, n.Line)
+		if more := count[k] - 1; more > 0 {
+			at += fmt.Sprintf(" and %d more", more)
+		}
+		fmt.Fprintf(b, "note %s: %s: %s\n", at, n.Code, oneLine(n.Message))
+	}
+	for _, code := range slices.Sorted(maps.Keys(lines)) {
+		if more := lines[code] - shown; more > 0 {
+			fmt.Fprintf(b, "note: %d more of %s; -o json lists all\n", more, code)
+		}
+	}
+}
+
 func printIssues(b *strings.Builder, issues []acceptance.Issue) {
+	of := map[acceptance.Kind]int{}
 	for _, i := range issues {
+		if of[i.Kind]++; of[i.Kind] > shown {
+			continue
+		}
 		at := place(i.Path, i.Line)
 		if i.Document > 0 {
 			at += fmt.Sprintf(" (document %d)", i.Document)
 		}
-		fmt.Fprintf(b, "refused %s: %s: %s\n", at, i.Kind, i.Message)
+		fmt.Fprintf(b, "refused %s: %s: %s\n", at, i.Kind, oneLine(i.Message))
 		switch {
 		case i.Cure != "" && i.Actor != "":
 			fmt.Fprintf(b, "  cure (%s): %s\n", i.Actor, strings.ReplaceAll(i.Cure, "\n", "\n    "))
 		case i.Cure != "":
 			fmt.Fprintf(b, "  cure: %s\n", strings.ReplaceAll(i.Cure, "\n", "\n    "))
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(of)) {
+		if more := of[kind] - shown; more > 0 {
+			fmt.Fprintf(b, "refused: %d more of %s; -o json lists all\n", more, kind)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (t *types) lookup(word string) (change.Type, error) {
 	slices.SortFunc(found, func(a, b change.Type) int { return cmp.Compare(a.GroupResource(), b.GroupResource()) })
 	switch len(found) {
 	case 0:
-		return change.Type{}, fmt.Errorf("the type %q is not known; give its CustomResourceDefinition with --crds", word)
+		return change.Type{}, fmt.Errorf("the type %q is not known: write its kind or its plural, and give its CustomResourceDefinition with --crds", word)
 	case 1:
 		return found[0], nil
 	}
@@ -112,28 +112,37 @@ type crd struct {
 	} `json:"spec"`
 }
 
-// addCRDs reads every CustomResourceDefinition of a YAML file; other documents are left alone.
-func (t *types) addCRDs(file []byte) error {
+// addCRDs reads every CustomResourceDefinition of a YAML file, also those in a list, and returns how many there are.
+// Other documents are left alone.
+func (t *types) addCRDs(file []byte) (int, error) {
 	f := yamldoc.Split(file)
 	var errs []error
+	found := 0
 	for i, d := range f.Docs {
 		if d.Empty {
 			continue
 		}
+		var v any
 		n, err := yamldoc.Parse(f.Body(file, i))
+		if err == nil {
+			v, err = n.JSON()
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("document %d: %w", i, err))
+			continue
+		}
+		objects, err := takeApart(v)
 		if err != nil {
 			continue
 		}
-		if h := yamldoc.ReadHead(n); h.Group != "apiextensions.k8s.io" || h.Kind != "CustomResourceDefinition" {
-			continue
+		for _, o := range objects {
+			if h := headOf(o); h.Group == "apiextensions.k8s.io" && h.Kind == "CustomResourceDefinition" {
+				errs = append(errs, t.addCRD(compare.Canonical(o)))
+				found++
+			}
 		}
-		v, err := n.JSON()
-		if err == nil {
-			err = t.addCRD(compare.Canonical(v))
-		}
-		errs = append(errs, err)
 	}
-	return errors.Join(errs...)
+	return found, errors.Join(errs...)
 }
 
 func (t *types) addCRD(b []byte) error {
@@ -142,6 +151,9 @@ func (t *types) addCRD(b []byte) error {
 		return fmt.Errorf("reading a CustomResourceDefinition: %w", err)
 	}
 	s := &c.Spec
+	if t.BuiltIn(s.Group) {
+		return nil // no definition changes what the API server itself serves
+	}
 	for _, v := range s.Versions {
 		if !v.Served {
 			continue

@@ -4,8 +4,11 @@
 package inventory
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
 // Code is a diagnostic's reason (git-writer 2.5).
@@ -102,9 +105,9 @@ func diagnose(f *Folder, d *Document, v View, add func(c Code, d *Document, line
 		return
 	}
 	if len(e.Others) > 0 {
-		names := []string{e.ID.Namespace}
-		for _, o := range e.Others {
-			names = append(names, o.Namespace)
+		var names []string
+		for _, n := range append([]change.ObjectID{e.ID}, e.Others...) {
+			names = append(names, cmp.Or(n.Namespace, "none"))
 		}
 		add(AmbiguousNamespace, d, int(d.Line), "builds give it different namespaces: %s", strings.Join(names, ", "))
 	}
