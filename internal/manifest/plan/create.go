@@ -21,6 +21,7 @@ import (
 type creation struct {
 	subject   *subject
 	sensitive bool
+	labels    map[string]string
 	// moved is the clear document a sensitive object is taken out of (decision 54).
 	moved  *inventory.Document
 	placed placement.Placed
@@ -31,15 +32,15 @@ type creator struct{ *planner }
 
 // create places the new objects of a batch together, against the folder as it was before the batch, and writes them
 // with their registration or not at all (git-writer 5).
-func (p creator) create(ctx context.Context, fresh []creation) error {
+func (p creator) create(ctx context.Context, fresh []*creation) error {
 	if len(fresh) == 0 {
 		return nil
 	}
 	root := p.place(fresh)
-	slices.SortStableFunc(fresh, func(a, b creation) int {
+	slices.SortStableFunc(fresh, func(a, b *creation) int {
 		return cmp.Or(cmp.Compare(a.placed.Path, b.placed.Path), a.subject.id.Compare(b.subject.id))
 	})
-	fresh = slices.DeleteFunc(fresh, func(c creation) bool {
+	fresh = slices.DeleteFunc(fresh, func(c *creation) bool {
 		if c.placed.Refusal == nil {
 			return false
 		}
@@ -58,11 +59,11 @@ func (p creator) create(ctx context.Context, fresh []creation) error {
 		return err
 	}
 	written := map[string]bool{}
-	for i := range fresh {
+	p.decided = slices.Grow(p.decided, len(fresh))
+	for _, c := range fresh {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c := &fresh[i]
 		if reason := failed[c.placed.Kustomization]; reason != "" && c.placed.Kustomization != "" {
 			p.refused(c.subject, ReasonRegistration, reason)
 			continue
@@ -74,24 +75,24 @@ func (p creator) create(ctx context.Context, fresh []creation) error {
 		if ok {
 			written[c.placed.Path] = true
 		}
+		c.subject = nil // a proof that needs it holds it
 	}
 	return p.withdraw(fresh, written)
 }
 
 // place fills in where each object goes.
-func (p creator) place(fresh []creation) *placement.NewRoot {
+func (p creator) place(fresh []*creation) *placement.NewRoot {
 	in := placement.Input{
 		Folder: p.folder, Policy: p.req.Policy.Placement, SerializeNamespace: p.req.Policy.SerializeNamespace,
 	}
 	byID := map[string]*creation{}
-	for i := range fresh {
-		c := &fresh[i]
+	for _, c := range fresh {
 		if c.subject.decided != nil && c.moved == nil && p.placeAgain(c) {
 			continue
 		}
 		byID[c.subject.id.String()] = c
 		in.Objects = append(in.Objects, placement.Object{
-			ID: c.subject.id, Type: c.subject.item.Type, Labels: labelsOf(c.subject.live), Sensitive: c.sensitive,
+			ID: c.subject.id, Type: c.subject.item.Type, Labels: c.labels, Sensitive: c.sensitive,
 		})
 	}
 	if len(in.Objects) == 0 {
@@ -106,7 +107,7 @@ func (p creator) place(fresh []creation) *placement.NewRoot {
 
 // register lists the new files in their kustomizations, one edit per kustomization. The answer names those that could
 // not be edited, with the reason.
-func (p creator) register(fresh []creation, root *placement.NewRoot) (map[string]string, error) {
+func (p creator) register(fresh []*creation, root *placement.NewRoot) (map[string]string, error) {
 	entries := map[string][]string{}
 	for _, c := range fresh {
 		if c.placed.Kustomization != "" && (root == nil || c.placed.Kustomization != root.Path) {
@@ -150,7 +151,7 @@ func (p creator) register(fresh []creation, root *placement.NewRoot) (map[string
 }
 
 // withdraw takes registrations back whose file was not written after all, so that no build names a missing file.
-func (p creator) withdraw(fresh []creation, written map[string]bool) error {
+func (p creator) withdraw(fresh []*creation, written map[string]bool) error {
 	for _, c := range fresh {
 		k := c.placed.Kustomization
 		if k == "" || written[c.placed.Path] {
@@ -175,6 +176,9 @@ func (p creator) withdraw(fresh []creation, written map[string]bool) error {
 // createOne writes one new document; false means that the object was refused.
 func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool, error) {
 	s := c.subject
+	if s.live == nil && !s.decode() {
+		return false, fmt.Errorf("%s cannot be read a second time", s.id)
+	}
 	s.report.Path, s.report.Source = c.placed.Path, string(c.placed.Source)
 	s.report.Disposition = string(c.placed.Disposition)
 	p.settleNamespace(s.live, s.id, c.placed.OmitNamespace)

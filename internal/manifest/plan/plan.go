@@ -97,7 +97,8 @@ func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
 // run goes through the batch: upserts first, then removals, then the preconditions of the whole flush.
 func (p *planner) run(ctx context.Context) error {
 	upserts, removals := p.intake().intents()
-	var fresh []creation
+	p.res.Report.Objects = slices.Grow(p.res.Report.Objects, len(upserts)+len(removals))
+	var fresh []*creation
 	for _, it := range upserts {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -107,7 +108,7 @@ func (p *planner) run(ctx context.Context) error {
 			return err
 		}
 		if c != nil {
-			fresh = append(fresh, *c)
+			fresh = append(fresh, c)
 		}
 	}
 	if err := p.kust.router().route(); err != nil {

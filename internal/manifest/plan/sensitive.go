@@ -31,7 +31,7 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 	p.settleNamespace(s.live, s.id, namespaceOf(git) == "")
 	p.kust.keepRenderedMetadata(s, d, git)
 	if !d.Encrypted && p.documents(d.Path) > 1 {
-		return &creation{subject: s, sensitive: true, moved: d}, nil
+		return &creation{subject: s, sensitive: true, labels: labelsOf(s.live), moved: d}, nil
 	}
 	sealed, err := p.seal(ctx, s, d.Path, body)
 	if err != nil || sealed == nil {

@@ -33,6 +33,13 @@ func (p *planner) subject(it intent) *subject {
 	}
 }
 
+// decode reads the captured object; false means that it is none.
+func (s *subject) decode() (ok bool) {
+	v, err := compare.Decode(s.item.Desired)
+	s.live, ok = v.(map[string]any)
+	return ok && err == nil
+}
+
 // refused records that one object is not written; everything else goes on.
 func (p *planner) refused(s *subject, reason, message string) {
 	s.report.Outcome, s.report.Reason, s.report.Message = Refused, reason, message
@@ -64,13 +71,10 @@ type updater struct{ *planner }
 // upsert writes an object where the folder already holds it. It returns a creation when the folder does not.
 func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 	s := p.subject(it)
-	v, err := compare.Decode(it.item.Desired)
-	live, ok := v.(map[string]any)
-	if err != nil || !ok {
+	if !s.decode() {
 		p.refused(s, ReasonUnknownContent, "the captured object is no JSON object")
 		return nil, nil //nolint:nilnil // nothing to create and nothing went wrong
 	}
-	s.live = live
 	docs := p.folder.Find(s.id, p.view)
 	switch {
 	case len(docs) > 1:
@@ -83,7 +87,10 @@ func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 	if handled || err != nil {
 		return nil, err
 	}
-	return &creation{subject: s, sensitive: p.req.Policy.IsSensitive(it.item.Type)}, nil
+	c := &creation{subject: s, sensitive: p.req.Policy.IsSensitive(it.item.Type), labels: labelsOf(s.live)}
+	// A first snapshot waits here with all its objects: the bytes are enough until one is written.
+	s.live = nil
+	return c, nil
 }
 
 // existing brings a document of the folder up to date.
