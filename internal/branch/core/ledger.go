@@ -16,10 +16,12 @@ type pending struct {
 	work     PendingWrite
 	t        *target
 	receipts []*receipt
-	save     *save
-	resync   *resync
-	bytes    int64
-	since    time.Time
+	// relying are receipts of later writes that found no difference on top of this one, before it was published.
+	relying []*receipt
+	save    *save
+	resync  *resync
+	bytes   int64
+	since   time.Time
 
 	// decision of the first plan; the mode of pruning it was captured with.
 	decided  bool
@@ -128,6 +130,21 @@ func (l *ledger) drop(p *pending) {
 	}
 	l.bytes -= p.bytes
 	l.m.touched(nil)
+}
+
+// undo takes a decided write out that will not be published. What later writes found to be no difference may have been
+// one only because of it, so snapshots must tell.
+func (l *ledger) undo(p *pending) {
+	for _, o := range l.list[slices.Index(l.list, p):] {
+		l.m.cursors.Close(o.relying, true)
+		for _, r := range o.relying {
+			for _, c := range r.Owners() {
+				l.m.targets.ask(c, RequestLost)
+			}
+		}
+		o.relying = nil
+	}
+	l.drop(p)
 }
 
 // decide keeps the first plan's decision. A snapshot's items are let go: the decision holds the content.

@@ -97,12 +97,12 @@ func (m *Machine) settled(p *pending, published bool) {
 	m.saves.published(p)
 	m.publish.rejects.supersede(p)
 	if published || m.ledger.built == 0 {
-		m.cursors.Close(p.receipts, false)
+		m.cursors.Close(slices.Concat(p.receipts, p.relying), false)
 		return
 	}
 	// Nothing differs from a tree that is not on the remote yet: the cursors wait for that.
 	last := m.ledger.list[m.ledger.built-1]
-	last.receipts = append(last.receipts, p.receipts...)
+	last.relying = append(last.relying, slices.Concat(p.receipts, p.relying)...)
 }
 
 // planned takes the answer to a Write.
@@ -169,7 +169,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	m.ledger.answer(o.p, change.FailedOutcome, f.Text, false)
 	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
 	m.cursors.Close(o.p.receipts, true)
-	m.ledger.drop(o.p)
+	m.ledger.undo(o.p)
 	m.healthOf(t).failed(f)
 }
 
@@ -207,7 +207,7 @@ func (m *Machine) refused(p *pending, in Written) {
 	m.saves.end(p.save, SaveFailed, Commit{}, text)
 	m.ledger.answer(p, change.RefusedOutcome, text, false)
 	m.cursors.Close(p.receipts, true)
-	m.ledger.drop(p)
+	m.ledger.undo(p)
 	m.healthOf(p.t).refused(p, in)
 }
 

@@ -119,7 +119,7 @@ func (r *rejects) setAsideAll(which func(*pending) bool) {
 func (r *rejects) setAside(p *pending) {
 	l := &r.m.ledger
 	l.unbuild(slices.Index(l.list, p))
-	l.drop(p)
+	l.undo(p)
 	since := r.m.now
 	if t := p.t.health.rejected; t != nil {
 		since = t.Since

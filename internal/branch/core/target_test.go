@@ -405,3 +405,26 @@ func TestDecision29_RefusedWriteHoldsTheCursorUntilASnapshot(t *testing.T) {
 	b.nothing()
 	b.Expect(all[core.Advance](b)).To(ConsistOf(core.Advance{Target: k, Cell: cm, RV: "4"}))
 }
+
+func TestNoDifferenceOnALostWriteProvesNothing(t *testing.T) {
+	b := newBed(t)
+	k, other := b.target("a"), b.target("b")
+	b.warm(k)
+	b.wait(time.Second)
+	b.edit(other, alice, "x", "1")
+	b.wait(5 * time.Second)
+	b.committed()
+	outstanding[core.Push](b)
+	b.snap(k, deploy, item(deploy, "x", "1", 3))
+	b.moved() // the snapshot is planned on the replayed commit
+	b.fetched()
+	b.committed()
+	b.nothing()
+	b.Expect(all[core.Advance](b)).To(BeEmpty())
+	b.moved()
+	b.fetched()
+	b.clear()
+	b.refused("not any more")
+	b.Expect(all[core.Advance](b)).To(BeEmpty())
+	b.Expect(all[core.Request](b)).To(ContainElement(core.Request{Target: k, Cell: deploy, Why: core.RequestLost}))
+}

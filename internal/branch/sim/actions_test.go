@@ -74,6 +74,9 @@ func (r *request) never() {
 	if r.final == nil || r.save.Message == "" || strings.Contains(r.final.Text, "stopped") {
 		return
 	}
+	if r.w.unknowable[r.save.Message] {
+		return
+	}
 	if s := r.final.State; s != core.SaveFailed && s != core.SaveWithdrawn && s != core.SaveWindowMismatch {
 		return
 	}

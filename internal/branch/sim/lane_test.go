@@ -134,7 +134,7 @@ func (l *lane) lost(p core.Push, d time.Duration) {
 	landed := l.w.chance(60)
 	l.w.after(d, func() {
 		if l.w.life == l.life && l.op == op && l.effect != nil && !l.aborted && landed && !l.w.git.down {
-			l.w.receive(p)
+			l.w.receiveUnheard(p)
 		}
 	})
 	l.w.after(d+l.w.upTo(2*time.Second), func() {
@@ -177,7 +177,7 @@ func (l *lane) abort(a core.Abort) {
 			l.done(core.Written{Op: op, Seq: e.Seq, Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonCancelled}})
 		case core.Push:
 			if l.w.chance(40) && !l.w.git.down {
-				l.w.receive(e)
+				l.w.receiveUnheard(e)
 			}
 			l.done(core.Pushed{Op: op, Outcome: core.PushUnknown, Text: "context deadline exceeded"})
 		}
@@ -282,11 +282,24 @@ func (l *lane) push(op core.Op, e core.Push) {
 func (w *world) receive(e core.Push) core.PushOutcome {
 	before := w.git.tip
 	out := w.git.receive(e)
+	if cs, ok := w.git.chain(before, e.Tip); ok && out == core.PushAccepted {
+		w.last = cs
+	}
 	w.note("  remote: %s", out)
 	if out == core.PushAccepted {
 		w.check.landed(before, e)
 	}
 	return out
+}
+
+// receiveUnheard receives a push whose answer is lost. Should a foreign push follow, nobody can know that it landed
+// (decisions 95).
+func (w *world) receiveUnheard(e core.Push) {
+	w.last = nil
+	w.receive(e)
+	for _, c := range w.last {
+		w.unknowable[c.message] = true
+	}
 }
 
 // decision is the model's plan result.

@@ -38,6 +38,9 @@ type world struct {
 	check  *checker
 	tickAt time.Time
 
+	last       []*commit // brought by the last push that landed
+	unknowable map[string]bool
+
 	digest hash.Hash64
 	trace  []string
 	spoil  func(*world, []core.Effect) []core.Effect // sabotage, to see the invariants notice
@@ -72,6 +75,7 @@ func newWorld(seed uint64) *world {
 	w := &world{
 		rng: rand.New(rand.NewPCG(seed, 0x5eed)), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 		git: newGit(), cluster: newCluster(), digest: fnv.New64a(),
+		unknowable: map[string]bool{},
 	}
 	w.cursors = w.chance(60)
 	w.check = newChecker(w)

@@ -24,6 +24,14 @@ func (r *Receipt[T]) Split(n int) { r.parts += n }
 // Planned notes that the item's content is decided.
 func (r *Receipt[T]) Planned() { r.planned = true }
 
+// Owners returns the owners of the streams the item came from.
+func (r *Receipt[T]) Owners() (owners []T) {
+	for _, l := range r.lines {
+		owners = append(owners, l.Owner)
+	}
+	return owners
+}
+
 func (r *Receipt[T]) settled() bool { return r.parts == 0 }
 
 type entry[T comparable] struct {
