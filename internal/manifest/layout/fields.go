@@ -192,7 +192,10 @@ func (d *decoder) patches(name string, v *yamldoc.Node) {
 						"move the patch into a file and name it with `path:`")
 				}
 			},
-			"target": func(n *yamldoc.Node) { d.conforms(n, "patches target", target) },
+			"target": func(n *yamldoc.Node) {
+				d.conforms(n, "patches target", target)
+				ref.Selects = !zero(n.Resolve())
+			},
 			"options": func(n *yamldoc.Node) {
 				d.conforms(n, "patches options", patchOptions)
 				for _, p := range d.mapping(n, "patches options") {

@@ -100,6 +100,8 @@ type Ref struct {
 	// Target is the path it resolves to, from the repository root; empty when it resolves to nothing here.
 	Target string
 	Kind   RefKind
+	// Selects reports a patch with a target of its own: it patches what the target selects, not what its file names.
+	Selects bool
 }
 
 // Image is one entry of images (or the older imageTags, see Field).

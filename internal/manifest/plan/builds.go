@@ -157,10 +157,8 @@ func (k *builds) inputNamespace(chain []string, at int, o *render.Object) (strin
 	if err != nil {
 		return "", err
 	}
-	for _, h := range heads(b) {
-		if h.Group == o.Group && h.Kind == o.Kind && h.Name == o.Name {
-			return h.Namespace, nil
-		}
+	if d := documentFor(b, o); d != nil {
+		return d.head.Namespace, nil
 	}
 	return "", nil
 }

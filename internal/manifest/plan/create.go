@@ -157,13 +157,18 @@ func (p creator) withdraw(fresh []*creation, written map[string]bool) error {
 		if k == "" || written[c.placed.Path] {
 			continue
 		}
-		if there, err := p.work.Occupied(c.placed.Path); err != nil || there {
+		there, err := p.work.Occupied(c.placed.Path)
+		if err != nil {
 			return err
 		}
-		if there, err := p.work.Occupied(k); err != nil || !there {
+		listed, err := p.work.Occupied(k)
+		if err != nil {
 			return err
 		}
-		err := p.editKustomization(k, func(v map[string]any) {
+		if there || !listed {
+			continue
+		}
+		err = p.editKustomization(k, func(v map[string]any) {
 			setList(v, "resources", placement.RemoveResource(stringList(v["resources"]), c.placed.Entry))
 		})
 		if err != nil {

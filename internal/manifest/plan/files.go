@@ -124,48 +124,64 @@ func compareString(a, b string) int { return cmp.Compare(a, b) }
 
 func cmpOr(vals ...int) int { return cmp.Or(vals...) }
 
-// heads returns the identities of a file's readable documents, in order.
-func heads(b []byte) []yamldoc.Head {
-	var out []yamldoc.Head
+// fileDocument is a readable document of a file.
+type fileDocument struct {
+	index int
+	head  yamldoc.Head
+	node  *yamldoc.Node
+}
+
+// value decodes the document; nil when it holds what cannot be decoded.
+func (d *fileDocument) value() map[string]any {
+	if d == nil {
+		return nil
+	}
+	v, err := d.node.JSON()
+	if err != nil {
+		return nil
+	}
+	m, _ := v.(map[string]any)
+	return m
+}
+
+// documentsIn returns the documents of a file that name an object, in order.
+func documentsIn(b []byte) []*fileDocument {
+	var out []*fileDocument
 	f := yamldoc.Split(b)
 	for i := range f.Docs {
 		if n, err := yamldoc.Parse(f.Body(b, i)); err == nil && n != nil {
 			if h := yamldoc.ReadHead(n); h.Kind != "" && h.Name != "" {
-				out = append(out, h)
+				out = append(out, &fileDocument{i, h, n})
 			}
 		}
 	}
 	return out
 }
 
-// documentOf returns the value of the first document of a group, kind and name in a file; nil when there is none.
-func documentOf(b []byte, group, kind, name string) map[string]any {
-	f := yamldoc.Split(b)
-	for i := range f.Docs {
-		n, err := yamldoc.Parse(f.Body(b, i))
-		if err != nil || n == nil {
-			continue
-		}
-		if h := yamldoc.ReadHead(n); h.Group != group || h.Kind != kind || h.Name != name {
-			continue
-		}
-		if v, err := n.JSON(); err == nil {
-			m, _ := v.(map[string]any)
-			return m
+// documentOf returns the document of exactly one identity in a file; nil when there is none.
+func documentOf(b []byte, id change.ObjectID) *fileDocument {
+	for _, d := range documentsIn(b) {
+		if rawID(d.head) == id {
+			return d
 		}
 	}
 	return nil
 }
 
-// indexOf returns the position of a document in its file, -1 when it is not there.
-func indexOf(b []byte, h yamldoc.Head) int {
-	f := yamldoc.Split(b)
-	for i := range f.Docs {
-		if n, err := yamldoc.Parse(f.Body(b, i)); err == nil && n != nil && rawID(yamldoc.ReadHead(n)) == rawID(h) {
-			return i
+// documentFor returns the document of a file that a rendered object comes from: the one with its namespace, else the
+// first with its name, since the build gives namespaces.
+func documentFor(b []byte, o *render.Object) *fileDocument {
+	var first *fileDocument
+	for _, d := range documentsIn(b) {
+		switch h := d.head; {
+		case h.Group != o.Group || h.Kind != o.Kind || h.Name != o.Name:
+		case h.Namespace == o.Namespace:
+			return d
+		case first == nil:
+			first = d
 		}
 	}
-	return -1
+	return first
 }
 
 func parentDir(name string) string {

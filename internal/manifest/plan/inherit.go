@@ -9,6 +9,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
@@ -25,6 +26,21 @@ func (k inheritance) remove(s *subject, allowed bool) error {
 		return nil
 	}
 	return k.hide(s, hits[0], allowed)
+}
+
+// hidden reports a deletion of an object whose document a patch of the folder hides: the build does not give it, so
+// nothing is to do.
+func (k inheritance) hidden(s *subject, d *inventory.Document) (bool, error) {
+	if !k.renders(d) || k.shows(d, s.id) {
+		return false, nil
+	}
+	dp, err := k.patcher().hiddenBy(s.id)
+	if err != nil || dp == nil {
+		return false, err
+	}
+	s.report.Message = dp.path + " takes the object out of the build already"
+	k.p.done(s, Unchanged, nil)
+	return true, nil
 }
 
 // removeShared mirrors a deletion of an object whose document serves several builds: only this build loses it.

@@ -42,6 +42,8 @@ type pending struct {
 	object *render.Object
 	// rendered and live differ; live is normalized, so that equal means no change.
 	rendered, live map[string]any
+	// want is live as it was before parts of it were routed.
+	want map[string]any
 	// doc is the document in the folder; nil when the object comes from a read-only base.
 	doc *inventory.Document
 	// why is the refusal that stands against editing the source; empty when it may be edited.
@@ -51,6 +53,8 @@ type pending struct {
 	layers    []patchLayer
 	elsewhere []func()
 	written   []string
+	// issues is how many issues the plan had before the object was routed.
+	issues int
 }
 
 // ReasonNotRendered refuses an object whose document the builds of the folder do not show under its identity.
@@ -153,16 +157,25 @@ func (k *kustomize) enqueue(pd *pending) error {
 		k.p.refused(pd.s, ReasonUnknownContent, "the captured object is no JSON object")
 		return nil
 	}
+	otherVersion := pd.why != "" && rendered["apiVersion"] != live["apiVersion"]
 	if pd.why != "" {
 		live, _ = carryNoise(rendered, k.p.cleaned(rendered, pd.s.item.Type), live).(map[string]any)
+		// What may not be edited keeps its version, which is data (decision 36).
+		live["apiVersion"] = rendered["apiVersion"]
 	}
-	pd.rendered, pd.live = rendered, live
+	pd.rendered, pd.live, pd.want = rendered, live, live
 	pd.written = append(pd.written, pd.s.retired...)
 	if reflect.DeepEqual(rendered, live) || k.p.updater().noiseOnly(pd.s, rendered) {
 		if len(pd.written) > 0 {
 			return k.router().written(pd)
 		}
 		k.p.done(pd.s, Unchanged, nil)
+		return nil
+	}
+	if otherVersion {
+		k.p.refused(pd.s, ReasonNotEditable, fmt.Sprintf(
+			"%s holds the object as %s and may not be edited here; a change of its %s form cannot be carried over",
+			pd.object.Origin, rendered["apiVersion"], pd.s.item.Type.APIVersion()))
 		return nil
 	}
 	if pd.doc == nil && k.p.req.Policy.IsSensitive(pd.s.item.Type) {

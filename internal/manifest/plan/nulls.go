@@ -48,7 +48,7 @@ func markFile(b []byte, index int, h yamldoc.Head) ([]byte, map[string]any) {
 	}
 	start, end := f.Docs[index].Start, f.Docs[index].End
 	marked := append(append(bytes.Clone(b[:start]), out...), b[end:]...)
-	return marked, documentOf(marked, h.Group, h.Kind, h.Name)
+	return marked, documentOf(marked, rawID(h)).value()
 }
 
 // markNulls puts a word in place of every null of a value: the one the document has there, or the plain one.

@@ -28,39 +28,50 @@ type patchLayer struct {
 	head yamldoc.Head
 	// value is what the document says, next what it is to say.
 	value, next map[string]any
-	// owner is the kustomization a new patch must be listed in.
-	owner *layout.Kustomization
+	// owner is the kustomization a new patch must be listed in, from the one an existing patch is listed in.
+	owner, from *layout.Kustomization
 }
 
 // patchLayers returns the patches of the folder for an object, the one that is applied last first.
-func (k patcher) patchLayers(pd *pending) ([]patchLayer, error) {
+func (k patcher) patchLayers(root string, o *render.Object) ([]patchLayer, error) {
 	var out []patchLayer
-	for _, dir := range k.chain(pd.root, pd.object.Origin) {
+	chain := k.chain(root, o.Origin)
+	for i, dir := range chain {
 		c := k.p.layout.Kustomization(dir)
-		if c == nil || !c.Writable || len(k.rootsOf(c)) != 1 {
+		if c == nil || !c.Writable || len(k.rootsOf(c)) != 1 || len(c.Patches) == 0 {
 			continue
 		}
+		input, err := k.inputNamespace(chain, i, o)
+		if err != nil {
+			return nil, err
+		}
 		for _, ref := range slices.Backward(c.Patches) {
-			if ref.Kind != layout.RefFile || !within(k.p.layout.Jail(), ref.Target) || len(k.p.layout.Reaches(ref.Target)) > 0 {
+			if ref.Kind != layout.RefFile || ref.Selects || !within(k.p.layout.Jail(), ref.Target) ||
+				len(k.p.layout.Reaches(ref.Target)) > 0 {
 				continue
 			}
 			b, err := k.p.file(ref.Target)
 			if err != nil {
 				return nil, err
 			}
-			for _, h := range slices.Backward(heads(b)) {
-				if h.Group != pd.object.Group || h.Kind != pd.object.Kind || h.Name != pd.object.Name {
+			for _, d := range slices.Backward(documentsIn(b)) {
+				if !patches(d.head, o, input) {
 					continue
 				}
-				v := documentOf(b, h.Group, h.Kind, h.Name)
-				if v == nil || v["$patch"] != nil {
-					continue
+				if v := d.value(); v != nil && v["$patch"] == nil {
+					out = append(out, patchLayer{path: ref.Target, head: d.head, value: v, from: c})
 				}
-				out = append(out, patchLayer{path: ref.Target, head: h, value: v})
 			}
 		}
 	}
 	return out, nil
+}
+
+// patches reports whether a patch names an object. Kustomize compares with every namespace the object has had on its
+// way; input is the one it comes in with.
+func patches(h yamldoc.Head, o *render.Object, input string) bool {
+	return h.Group == o.Group && h.Kind == o.Kind && h.Name == o.Name &&
+		(h.Namespace == input || h.Namespace == "" || h.Namespace == o.Namespace)
 }
 
 // newPatch starts a patch file beside a kustomization.
@@ -116,7 +127,12 @@ func (k patcher) writePatch(pd *pending, l patchLayer) error {
 	if err != nil {
 		return err
 	}
-	i := indexOf(b, l.head)
+	d := documentOf(b, rawID(l.head))
+	if d == nil {
+		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: the patch is gone from the file", pd.s.id)))
+		return nil
+	}
+	i := d.index
 	marked, have := markFile(b, i, l.head)
 	res, err := yamledit.Edit(marked, i, markNulls(l.next, have), yamledit.Options{AllowReplace: true})
 	if err != nil {
@@ -124,7 +140,7 @@ func (k patcher) writePatch(pd *pending, l patchLayer) error {
 		return nil
 	}
 	out := unmark(res.File)
-	if got := documentOf(out, l.head.Group, l.head.Kind, l.head.Name); !reflect.DeepEqual(got, l.next) {
+	if got := documentOf(out, rawID(l.head)).value(); !reflect.DeepEqual(got, l.next) {
 		doc, err := yamledit.Emit(l.next)
 		if err != nil {
 			return err
@@ -185,9 +201,9 @@ func (k patcher) deletePatches() ([]deletePatch, error) {
 			if err != nil {
 				return nil, err
 			}
-			for _, h := range heads(b) {
-				v := documentOf(b, h.Group, h.Kind, h.Name)
-				if v["$patch"] != "delete" {
+			for _, d := range documentsIn(b) {
+				h := d.head
+				if d.value()["$patch"] != "delete" {
 					continue
 				}
 				own, err := ownedPatch(h)
@@ -214,15 +230,19 @@ func (k patcher) hiddenBy(id change.ObjectID) (*deletePatch, error) {
 		if h.Group != id.Group || h.Kind != id.Kind || h.Name != id.Name {
 			continue
 		}
-		if h.Namespace == id.Namespace || h.Namespace == "" || k.givesNamespace(id.Namespace) {
+		if h.Namespace == id.Namespace || h.Namespace == "" || k.givesNamespace(all[i].owner, id.Namespace) {
 			return &all[i], nil
 		}
 	}
 	return nil, nil
 }
 
-func (k patcher) givesNamespace(ns string) bool {
-	return slices.ContainsFunc(k.p.layout.All(), func(c *layout.Kustomization) bool { return c.Namespace == ns })
+// givesNamespace reports whether a build that reads a kustomization sets a namespace.
+func (k patcher) givesNamespace(owner *layout.Kustomization, ns string) bool {
+	roots := k.rootsOf(owner)
+	return slices.ContainsFunc(k.p.layout.All(), func(c *layout.Kustomization) bool {
+		return c.Namespace == ns && slices.ContainsFunc(k.rootsOf(c), func(r string) bool { return slices.Contains(roots, r) })
+	})
 }
 
 func (k patcher) unowned(dp *deletePatch, id change.ObjectID) acceptance.Issue {
@@ -266,12 +286,17 @@ func (k patcher) retire(dp *deletePatch) error {
 	if err := k.p.work.Remove(dp.path); err != nil {
 		return err
 	}
-	err := k.p.editKustomization(dp.owner.Path, func(v map[string]any) {
+	return k.unlistPatch(dp.owner, dp.path)
+}
+
+// unlistPatch takes a patch file out of the patches of a kustomization.
+func (k patcher) unlistPatch(c *layout.Kustomization, file string) error {
+	err := k.p.editKustomization(c.Path, func(v map[string]any) {
 		list, _ := v["patches"].([]any)
 		list = slices.DeleteFunc(slices.Clone(list), func(e any) bool {
 			m, _ := e.(map[string]any)
 			p, _ := m["path"].(string)
-			return p != "" && strings.TrimPrefix(path.Join("/", dp.owner.Dir, p), "/") == dp.path
+			return p != "" && strings.TrimPrefix(path.Join("/", c.Dir, p), "/") == file
 		})
 		if len(list) == 0 {
 			delete(v, "patches")
@@ -282,6 +307,43 @@ func (k patcher) retire(dp *deletePatch) error {
 	if err == nil || isIO(err) {
 		return err
 	}
-	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(dp.owner.Path), "the patch cannot be taken out: "+err.Error()))
+	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path), "the patch cannot be taken out: "+err.Error()))
 	return nil
+}
+
+// drop takes the patches of an object away that is deleted: without it, a build finds nothing they could apply to. It
+// returns the files it edited.
+func (k patcher) drop(h hit) ([]string, error) {
+	layers, err := k.patchLayers(h.root, h.object)
+	if err != nil {
+		return nil, err
+	}
+	var edited []string
+	for _, l := range layers {
+		b, err := k.p.file(l.path)
+		if err != nil {
+			return nil, err
+		}
+		d := documentOf(b, rawID(l.head))
+		if d == nil {
+			continue
+		}
+		edited = append(edited, l.path)
+		rest, empty := yamledit.DeleteDoc(b, d.index)
+		if !empty {
+			if err := k.p.set(l.path, rest); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		k.p.touched[l.path] = true
+		if err := k.p.work.Remove(l.path); err != nil {
+			return nil, err
+		}
+		if err := k.unlistPatch(l.from, l.path); err != nil {
+			return nil, err
+		}
+		edited = append(edited, l.from.Path)
+	}
+	return edited, nil
 }

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
@@ -30,6 +31,9 @@ func (p remover) remove(it intent) error {
 		return p.kust.inheritance().remove(s, allowed)
 	}
 	s.report.Path, s.report.Sweep = docs[0].Path, it.sweep
+	if hidden, err := p.kust.inheritance().hidden(s, docs[0]); hidden || err != nil {
+		return err
+	}
 	if shared, err := p.kust.inheritance().removeShared(s, docs[0].Path, allowed); shared || err != nil {
 		return err
 	}
@@ -103,6 +107,19 @@ func (p remover) sweepOne(d *inventory.Document, id change.ObjectID, t change.Ty
 
 // take removes a document, its file when it was the last one, and then the file's entries in the kustomizations.
 func (p remover) take(s *subject, d *inventory.Document) error {
+	for _, h := range p.kust.hits(s.id, s.item.Type) {
+		if h.object.Origin != d.Path {
+			continue
+		}
+		edited, err := p.kust.patcher().drop(h)
+		if err != nil {
+			return err
+		}
+		s.report.Written = append(s.report.Written, edited...)
+	}
+	if len(s.report.Written) > 0 {
+		s.report.Written = slices.Compact(slices.Sorted(slices.Values(append(s.report.Written, d.Path))))
+	}
 	if err := p.cut(s, d); err != nil {
 		return err
 	}

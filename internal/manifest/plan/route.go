@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
@@ -45,6 +46,7 @@ func (k router) route() error {
 }
 
 func (k router) routeOne(pd *pending, slots map[string]render.Slot) error {
+	pd.issues = len(k.p.res.Issues)
 	src := k.source(pd)
 	images := k.declared(pd, slots)
 	if err := k.absorb(pd); err != nil {
@@ -85,6 +87,10 @@ func (k router) written(pd *pending) error {
 	for _, f := range pd.elsewhere {
 		f()
 	}
+	if len(pd.written) == 0 && len(pd.elsewhere) == 0 && len(k.p.res.Issues) == pd.issues {
+		k.nowhere(pd)
+		return nil
+	}
 	if len(pd.written) > 0 && !slices.Contains(pd.written, pd.s.report.Path) {
 		pd.s.report.Path = pd.written[0]
 	}
@@ -92,6 +98,22 @@ func (k router) written(pd *pending) error {
 	pd.s.report.Written = slices.Compact(pd.written)
 	k.p.done(pd.s, Updated, nil)
 	return nil
+}
+
+// nowhere ends an object whose difference no source of the build can take.
+func (k router) nowhere(pd *pending) {
+	if compare.Equal(pd.rendered, pd.want, pd.s.options) {
+		k.p.done(pd.s, Unchanged, nil)
+		return
+	}
+	fields := differences(pd.rendered, pd.want, 3)
+	i := acceptance.New(acceptance.UnplaceableEdit, k.rel(pd.object.Origin),
+		fmt.Sprintf("%s: no file of the folder can give %s the value it has in the cluster", pd.s.id, strings.Join(fields, ", ")))
+	if len(fields) > 0 {
+		i.Field = fields[0]
+	}
+	k.p.issue(i)
+	k.p.done(pd.s, Updated, nil)
 }
 
 // source returns the value of the document the object comes from, in the folder or in a base; nil when unreadable.
@@ -107,7 +129,7 @@ func (k router) source(pd *pending) map[string]any {
 	if err != nil {
 		return nil
 	}
-	return documentOf(b, pd.object.Group, pd.object.Kind, pd.object.Name)
+	return documentFor(b, pd.object).value()
 }
 
 // editSource writes the source form of the remaining difference into the folder's own document.
@@ -148,6 +170,9 @@ func (k router) editSource(pd *pending, src map[string]any, images map[string]re
 	}
 	if res.Outcome == yamledit.NoChange {
 		return nil
+	}
+	if v := pd.s.item.Type.APIVersion(); pd.doc.APIVersion != v && desired["apiVersion"] == v {
+		pd.s.report.Notes = append(pd.s.report.Notes, fmt.Sprintf("moved from %s to %s", pd.doc.APIVersion, v))
 	}
 	pd.written = append(pd.written, pd.doc.Path)
 	return k.p.set(pd.doc.Path, res.File)
@@ -258,12 +283,15 @@ func (k router) canEdit(e *render.Entry) bool {
 // absorb gives the patch files of the folder the values they supply.
 func (k router) absorb(pd *pending) error {
 	var err error
-	if pd.layers, err = k.patcher().patchLayers(pd); err != nil {
+	if pd.layers, err = k.patcher().patchLayers(pd.root, pd.object); err != nil {
 		return err
 	}
+	version := pd.live["apiVersion"]
 	for i := range pd.layers {
 		l := &pd.layers[i]
 		l.next, pd.live = render.Absorb(l.value, pd.rendered, pd.live)
+		// A patch finds its object by the version too, so both move together (decision 36).
+		pd.live["apiVersion"] = version
 	}
 	return nil
 }
