@@ -5,6 +5,9 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -19,6 +22,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,6 +60,15 @@ type Pass struct {
 	RequeueAfter time.Duration
 	// Pending keeps the request annotation unanswered: what it asked for is not finished yet.
 	Pending bool
+
+	within time.Duration
+}
+
+// Within asks for the next pass after d at the latest. The shortest wish counts.
+func (p *Pass) Within(d time.Duration) {
+	if p.within == 0 || d < p.within {
+		p.within = max(d, time.Millisecond)
+	}
 }
 
 // Runner reconciles one kind.
@@ -69,7 +83,7 @@ type Runner struct {
 	Durations helper.Metrics
 	// Metrics records conditions.
 	Metrics *metrics.Metrics
-	// Forget ends what belongs to an object that is gone; uid is empty when only the name is known.
+	// Forget ends what belongs to an object that is gone. It is called more than once.
 	Forget func(ctx context.Context, name types.NamespacedName)
 }
 
@@ -82,7 +96,7 @@ func (r *Runner) Run(ctx context.Context, name types.NamespacedName, obj Object,
 			r.forget(ctx, name)
 			return ctrl.Result{}, nil
 		}
-		return ctrl.Result{}, err
+		return ctrl.Result{}, fmt.Errorf("read %s %s: %w", r.Kind, name, err)
 	}
 	if !obj.GetDeletionTimestamp().IsZero() {
 		// No finalizer is ours: whoever holds the object, its work ends now.
@@ -96,20 +110,41 @@ func (r *Runner) Run(ctx context.Context, name types.NamespacedName, obj Object,
 	result, err := r.finalize(obj, pass, err)
 	owned := append([]string{meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition}, r.Owned...)
 	if perr := patcher.Patch(ctx, obj, reconcile.AddPatchOptions(obj, nil, owned, ControllerName)...); perr != nil {
-		switch {
-		case apierrors.IsNotFound(perr):
-			return ctrl.Result{}, nil
-		case apierrors.IsConflict(perr):
-			return ctrl.Result{RequeueAfter: retryConflict}, nil
-		}
-		return ctrl.Result{}, perr
+		return r.notStored(ctx, name, perr)
 	}
 	r.report(obj, before)
 	return result, err
 }
 
+// notStored says what follows a status that was not stored. A lost race is no error: the next pass reads afresh
+// (api 1.3). An object that is gone has no status; its deletion brings the last pass.
+func (r *Runner) notStored(ctx context.Context, name types.NamespacedName, err error) (ctrl.Result, error) {
+	switch {
+	case all(err, apierrors.IsNotFound):
+		return ctrl.Result{}, nil
+	case ctx.Err() == nil && all(err, lostRace):
+		return ctrl.Result{RequeueAfter: retryConflict}, nil
+	}
+	return ctrl.Result{}, fmt.Errorf("store the status of %s %s: %w", r.Kind, name, err)
+}
+
+// lostRace reports a conflict; the patcher gives up on one with the end of its own backoff.
+func lostRace(err error) bool { return apierrors.IsConflict(err) || wait.Interrupted(err) }
+
+// all reports whether match holds for an error and for each error of an aggregate, which errors.As does not look into.
+func all(err error, match func(error) bool) bool {
+	var many kerrors.Aggregate
+	if !errors.As(err, &many) {
+		return match(err)
+	}
+	return !slices.ContainsFunc(many.Errors(), func(e error) bool { return !all(e, match) })
+}
+
 func (r *Runner) forget(ctx context.Context, name types.NamespacedName) {
 	r.Metrics.ForgetObject(r.Kind, name.Namespace, name.Name)
+	if d := r.Durations.MetricsRecorder; d != nil {
+		d.DeleteDuration(corev1.ObjectReference{Kind: r.Kind, Namespace: name.Namespace, Name: name.Name})
+	}
 	if r.Forget != nil {
 		r.Forget(ctx, name)
 	}
@@ -118,14 +153,13 @@ func (r *Runner) forget(ctx context.Context, name types.NamespacedName) {
 // finalize is the one place that turns a pass into the trio, the echo of the request and the next pass.
 func (r *Runner) finalize(obj Object, pass Pass, err error) (ctrl.Result, error) {
 	handled, _ := object.GetStatusLastHandledReconcileAt(obj)
-	result := ctrl.Result{RequeueAfter: pass.RequeueAfter}
+	result := ctrl.Result{RequeueAfter: pass.pause(obj.GetRequeueAfter())}
 	if err == nil {
 		pass.apply(obj)
-		if result.RequeueAfter == 0 && pass.IsConverged() {
-			result = jitter.JitteredRequeueInterval(ctrl.Result{RequeueAfter: obj.GetRequeueAfter()})
-		} else if result.RequeueAfter == 0 {
-			result.RequeueAfter = retryConverging
-		}
+	} else {
+		// Nothing was found out: the finalizer makes Ready=False of it, which heals without a person.
+		conditions.MarkUnknown(obj, meta.ReadyCondition, meta.FailedReason, "%s", err.Error())
+		conditions.MarkReconciling(obj, meta.ProgressingWithRetryReason, "%s", err.Error())
 	}
 	success := func(_ ctrl.Result, err error) bool { return err == nil && pass.severity != progressing }
 	err = reconcile.NewResultFinalizer(success, "Reconciliation succeeded").Finalize(obj, result, err)
@@ -142,6 +176,22 @@ func (r *Runner) finalize(obj Object, pass Pass, err error) (ctrl.Result, error)
 	return result, nil
 }
 
+// pause is the time to the next pass.
+func (p *Pass) pause(interval time.Duration) time.Duration {
+	pause := p.RequeueAfter
+	switch {
+	case pause != 0:
+	case p.IsConverged():
+		pause = jitter.JitteredIntervalDuration(interval)
+	default:
+		pause = retryConverging
+	}
+	if p.within != 0 {
+		pause = min(pause, p.within)
+	}
+	return pause
+}
+
 // report makes one event per stored change of Ready's status or reason, and the condition metrics.
 func (r *Runner) report(obj Object, before *metav1.Condition) {
 	var list []metrics.Condition
@@ -154,7 +204,7 @@ func (r *Runner) report(obj Object, before *metav1.Condition) {
 		return
 	}
 	kind := corev1.EventTypeWarning
-	if now.Status == metav1.ConditionTrue || conditions.IsReconciling(obj) {
+	if now.Status == metav1.ConditionTrue {
 		kind = corev1.EventTypeNormal
 	}
 	r.Eventf(obj, nil, kind, now.Reason, "Reconcile", "%s", now.Message)

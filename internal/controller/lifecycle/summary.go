@@ -56,6 +56,9 @@ func (s *Summary) contribute(sev severity, ready metav1.ConditionStatus, reason,
 // IsConverged reports whether nothing keeps the object from being ready.
 func (s *Summary) IsConverged() bool { return s.severity == converged }
 
+// IsStalled reports whether a person must act.
+func (s *Summary) IsStalled() bool { return s.severity == stalled }
+
 // apply marks the trio. An absent Reconciling or Stalled means False (decisions 76).
 func (s *Summary) apply(obj conditions.Setter) {
 	switch s.severity {
