@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -36,6 +37,10 @@ type folder struct {
 	path      string
 }
 
+func newLane(store *gitstore.Store, now func() time.Time, log logr.Logger) *lane {
+	return &lane{store: store, now: now, log: log, folders: map[change.TargetKey]*folder{}}
+}
+
 // run answers every job exactly once.
 func (l *lane) run(ctx context.Context, jobs <-chan job, answers chan<- core.Input) {
 	defer func() { _ = l.store.Close() }()
@@ -54,9 +59,12 @@ func (l *lane) do(j job) (answer core.Input) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.log.Error(fmt.Errorf("panic: %v", p), "a lane effect panicked", "stack", string(debug.Stack()))
+			// What was remembered may be half changed; all of it can be read again.
+			clear(l.folders)
 			answer = failed(j.effect, &core.Failure{Reason: core.ReasonWriteFailed, Text: fmt.Sprintf("internal error: %v", p)})
 		}
 	}()
+	l.keep(j.targets)
 	switch e := j.effect.(type) {
 	case core.Look:
 		return l.look(j.ctx, e)
@@ -68,6 +76,15 @@ func (l *lane) do(j job) (answer core.Input) {
 		return l.push(j.ctx, e)
 	}
 	panic(fmt.Sprintf("%T is no lane effect", j.effect))
+}
+
+// keep forgets the folders of targets that are gone.
+func (l *lane) keep(targets []core.TargetStatus) {
+	for k := range l.folders {
+		if !slices.ContainsFunc(targets, func(t core.TargetStatus) bool { return t.Target == k }) {
+			delete(l.folders, k)
+		}
+	}
 }
 
 func failed(e core.Effect, f *core.Failure) core.Input {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash/fnv"
 	"path/filepath"
 	"slices"
@@ -64,11 +65,19 @@ type Manager struct {
 	o Options
 
 	mu      sync.Mutex
-	ctx     context.Context
 	workers map[string]*entry
 	targets map[change.TargetKey]*entry
-	running sync.WaitGroup
+	// places counts the workers of a place that run or still end.
+	places   map[string]int
+	stopping bool
+	running  sync.WaitGroup
 }
+
+// ErrBusy says that an earlier worker of the branch still publishes. Two at a time could bring an older state over a newer
+// one, so the next waits for its end.
+var ErrBusy = errors.New("an earlier worker of this branch still publishes")
+
+var errStopping = errors.New("the operator is stopping")
 
 // entry is a worker with the targets it serves.
 type entry struct {
@@ -86,13 +95,14 @@ func NewManager(o Options) *Manager {
 	if o.Grace == 0 {
 		o.Grace = 20 * time.Second
 	}
-	return &Manager{o: o, ctx: context.Background(), workers: map[string]*entry{}, targets: map[change.TargetKey]*entry{}}
+	return &Manager{o: o, workers: map[string]*entry{}, targets: map[change.TargetKey]*entry{}, places: map[string]int{}}
 }
 
 // Start keeps the workers running until the context ends, then lets each publish once more. It is a manager.Runnable.
 func (m *Manager) Start(ctx context.Context) error {
 	<-ctx.Done()
 	m.mu.Lock()
+	m.stopping = true
 	for _, e := range m.workers {
 		e.stop()
 	}
@@ -102,16 +112,22 @@ func (m *Manager) Start(ctx context.Context) error {
 }
 
 // Set declares a target or changes it, creating the branch's worker when it is the first. No connection is opened.
-// It returns where the target's changes go.
+// It returns where the target's changes go. After ErrBusy the target is not declared; the caller comes again.
 func (m *Manager) Set(t Target) (Sink, error) {
 	t.Machine.Frozen = t.Frozen
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.stopping {
+		return Sink{}, errStopping
+	}
 	e := m.workers[t.Repository.key()]
 	if old := m.targets[t.Key]; old != nil && old != e {
 		m.drop(old, t.Key)
 	}
 	if e == nil {
+		if m.places[t.Repository.place()] > 0 {
+			return Sink{}, ErrBusy
+		}
 		var err error
 		if e, err = m.create(t.Repository); err != nil {
 			return Sink{}, err
@@ -152,7 +168,7 @@ func (m *Manager) create(r Repository) (*entry, error) {
 		repository: r, clock: m.o.Clock, log: m.o.Log.WithValues("branch", r.Branch, "provider", r.ProviderNamespace+"/"+r.ProviderName),
 		inbox: make(chan inbound), answers: make(chan core.Input, 1), jobs: make(chan job, 1), done: make(chan struct{}),
 		verdicts: map[core.Ticket]chan change.Verdict{}, settles: map[core.Ticket]chan change.Outcome{},
-		saves: map[string]chan core.Answer{}, out: outlets{m},
+		saves: map[string]chan core.Answer{}, targets: map[change.TargetKey]struct{}{}, out: outlets{m},
 	}
 	store, err := gitstore.New(gitstore.Options{
 		Dir: filepath.Join(m.o.StoragePath, hex.EncodeToString(sum[:8])), URL: r.URL, Branch: r.Branch, ParentBranch: r.ParentBranch,
@@ -163,7 +179,7 @@ func (m *Manager) create(r Repository) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.lane = &lane{store: store, now: m.o.Clock.Now, log: w.log, folders: map[change.TargetKey]*folder{}}
+	w.lane = newLane(store, m.o.Clock.Now, w.log)
 	config := m.o.Machine
 	config.Seed = seed.Sum64()
 	w.machine = core.New(config)
@@ -171,11 +187,31 @@ func (m *Manager) create(r Repository) (*entry, error) {
 	w.status.Store(&status)
 	wake := make(chan struct{})
 	w.wake.Store(&wake)
-	ctx, stop := context.WithCancel(m.ctx)
+	ctx, stop := context.WithCancel(context.Background())
 	e := &entry{key: key, worker: w, targets: map[change.TargetKey]Target{}, stop: stop}
 	m.workers[key] = e
-	m.running.Go(func() { w.run(ctx, m.o.Grace) })
+	m.places[r.place()]++
+	m.running.Go(func() {
+		w.run(ctx, m.o.Grace)
+		m.ended(w)
+	})
 	return e, nil
+}
+
+// ended makes room for the next worker of a place.
+func (m *Manager) ended(w *worker) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	place := w.repository.place()
+	if m.places[place]--; m.places[place] <= 0 {
+		delete(m.places, place)
+	}
+	for _, e := range m.workers {
+		if e.worker.repository.labels() == w.repository.labels() {
+			return
+		}
+	}
+	w.out.endBranch(w)
 }
 
 // Status is the worker's picture with one target's part.

@@ -63,11 +63,16 @@ func (o outlets) dirty(w *worker, k change.TargetKey) {
 func (o outlets) observe(w *worker, e core.Observe) {
 	git, r := &o.m.o.Metrics.Git, w.repository
 	k, ob := e.Target, e.Observation
-	branch := []string{r.ProviderNamespace, r.ProviderName, r.Branch}
+	l := r.labels()
+	branch := l[:]
 	with := func(more ...string) []string { return append(branch[:3:3], more...) }
 	log := w.log.WithValues("gitTarget", k.String())
+	_, ours := w.targets[k]
 	switch ob.What {
 	case core.ObservedWindow:
+		if !ours {
+			return
+		}
 		source := "target"
 		if ob.BySave {
 			source = "commit_request"
@@ -76,7 +81,7 @@ func (o outlets) observe(w *worker, e core.Observe) {
 		git.WindowDuration.WithLabelValues(k.Namespace, k.Name, ob.Reason, source).Observe(w.clock.Since(ob.Since).Seconds())
 	case core.ObservedPlan:
 		if report, ok := ob.Report.(*PlanReport); ok {
-			if ob.Reason == "" {
+			if ob.Reason == "" && ours {
 				o.countPlan(k, log, report)
 			}
 			report.trim()
@@ -86,22 +91,38 @@ func (o outlets) observe(w *worker, e core.Observe) {
 		log.Info("published", "commit", ob.Commit.String(), "kind", string(ob.Kind))
 	case core.ObservedPush:
 		git.Pushes.WithLabelValues(with(ob.Reason)...).Inc()
-		git.PushDuration.WithLabelValues(branch...).Observe(w.clock.Since(ob.Since).Seconds())
+		if !ob.Since.IsZero() {
+			// Without a start no push was tried: a look or a fetch failed, or nothing was to be pushed.
+			git.PushDuration.WithLabelValues(branch...).Observe(w.clock.Since(ob.Since).Seconds())
+		}
 	case core.ObservedRetry:
 		git.PushRetries.WithLabelValues(with("remote_moved")...).Inc()
 	case core.ObservedLost:
 		git.CommitFailures.WithLabelValues(with(string(ob.Kind), ob.Reason)...).Inc()
-		if ob.Kind == core.KindResync {
+		if ob.Kind == core.KindResync && ours {
 			git.ResyncFailures.WithLabelValues(k.Namespace, k.Name).Inc()
 		}
 		log.Info("a write could not be made", "kind", string(ob.Kind), "reason", ob.Reason, "cause", ob.Text)
 	case core.ObservedSetAside:
 		log.Info("the remote refuses a write; it is set aside", "kind", string(ob.Kind), "cause", ob.Text)
 	case core.ObservedDrop:
+		if !ours {
+			log.V(1).Info("changes of a GitTarget that is gone are dropped", "count", ob.Count)
+			return
+		}
 		git.WritesDropped.WithLabelValues(k.Namespace, k.Name, ob.Reason).Add(float64(ob.Count))
 	case core.ObservedRefusal:
 		git.QueueRefusals.WithLabelValues(with(ob.Reason)...).Inc()
 	}
+}
+
+// endTarget ends the series of a target that this worker no longer serves.
+func (o outlets) endTarget(k change.TargetKey) { o.m.o.Metrics.ForgetTarget(k.Namespace, k.Name) }
+
+// endBranch ends the series of a branch without a worker.
+func (o outlets) endBranch(w *worker) {
+	l := w.repository.labels()
+	o.m.o.Metrics.ForgetBranch(l[0], l[1], l[2])
 }
 
 // countPlan counts the documents of a first decision.

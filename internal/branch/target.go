@@ -19,7 +19,9 @@ import (
 type Repository struct {
 	// URL as the GitProvider says; Identity is its normal form and names the worker together with Branch.
 	URL, Identity string
-	Branch        string
+	// HostPath is what all spellings of the repository have in common.
+	HostPath string
+	Branch   string
 	// ParentBranch is where a missing branch starts; empty means the remote's HEAD.
 	ParentBranch string
 	// ProviderNamespace and ProviderName are labels of metrics and logs.
@@ -32,6 +34,14 @@ type Repository struct {
 
 // key names the worker of a repository branch.
 func (r Repository) key() string { return r.Identity + "#" + r.Branch + "#" + r.ParentBranch }
+
+// labels are those of metrics.
+func (r Repository) labels() [3]string {
+	return [3]string{r.ProviderNamespace, r.ProviderName, r.Branch}
+}
+
+// place is what one worker at a time may write.
+func (r Repository) place() string { return r.HostPath + "#" + r.Branch }
 
 // Target is one GitTarget as a worker needs it.
 type Target struct {

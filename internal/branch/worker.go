@@ -5,6 +5,7 @@ package branch
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +44,8 @@ type worker struct {
 	verdicts map[core.Ticket]chan change.Verdict
 	settles  map[core.Ticket]chan change.Outcome
 	saves    map[string]chan core.Answer
+	// targets are those that are set: what is left of others is published and not counted as theirs.
+	targets map[change.TargetKey]struct{}
 	// cancel ends the outstanding lane effect.
 	cancel context.CancelFunc
 	lane   *lane
@@ -58,14 +61,24 @@ type worker struct {
 type job struct {
 	effect core.Effect
 	ctx    context.Context
+	// targets are those the machine knows: the lane forgets the folders of others.
+	targets []core.TargetStatus
 }
 
-// run steps the machine until it stopped. ctx ends with the process: then the machine publishes once more within grace.
+// run steps the machine until it stopped and returns when the store is closed. ctx ends with the process or the last
+// target: then the machine publishes once more within grace.
 func (w *worker) run(ctx context.Context, grace time.Duration) {
-	defer close(w.done)
 	laneCtx, stopLane := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopLane()
-	go w.lane.run(laneCtx, w.jobs, w.answers)
+	var lane sync.WaitGroup
+	lane.Go(func() { w.lane.run(laneCtx, w.jobs, w.answers) })
+	w.loop(ctx, laneCtx, grace)
+	w.refuseRest()
+	close(w.done)
+	stopLane()
+	lane.Wait()
+}
+
+func (w *worker) loop(ctx, laneCtx context.Context, grace time.Duration) {
 	stopping := ctx.Done()
 	for {
 		timer := w.timer()
@@ -83,11 +96,13 @@ func (w *worker) run(ctx context.Context, grace time.Duration) {
 		}
 		timer.Stop()
 		if w.status.Load().Stopped {
-			w.refuseRest()
 			return
 		}
 	}
 }
+
+// tickPause keeps ticks apart whatever the machine asks for.
+const tickPause = time.Millisecond
 
 // timer fires when the machine wants a Tick; far away when it wants none.
 func (w *worker) timer() clock.Timer {
@@ -95,7 +110,7 @@ func (w *worker) timer() clock.Timer {
 	if next.IsZero() {
 		return w.clock.NewTimer(24 * time.Hour)
 	}
-	return w.clock.NewTimer(max(0, next.Sub(w.clock.Now())))
+	return w.clock.NewTimer(max(tickPause, next.Sub(w.clock.Now())))
 }
 
 // accept registers where the answers of an input go and steps the machine with it.
@@ -111,6 +126,11 @@ func (w *worker) accept(ctx context.Context, r inbound) {
 		in.Ticket = w.ticket
 		w.verdicts[in.Ticket], w.settles[in.Ticket] = r.verdict, r.outcome
 		r.in = in
+	case core.TargetSet:
+		w.targets[in.Target] = struct{}{}
+	case core.TargetGone:
+		delete(w.targets, in.Target)
+		defer w.out.endTarget(in.Target)
 	case core.SaveOpened:
 		w.saves[in.Save.ID] = r.answer
 	case core.SaveClosed:
@@ -183,7 +203,7 @@ func (w *worker) start(ctx context.Context, e core.Effect, deadline time.Time) {
 	}
 	// The machine aborts at the deadline; the margin ends a call whose Abort was lost to a frozen process.
 	ctx, w.cancel = context.WithDeadline(ctx, deadline.Add(5*time.Second))
-	w.jobs <- job{effect: e, ctx: ctx}
+	w.jobs <- job{effect: e, ctx: ctx, targets: w.status.Load().Targets}
 }
 
 func (w *worker) observe(e core.Observe) {

@@ -198,3 +198,15 @@ func (m *Metrics) ForgetTarget(namespace, name string) {
 	}
 	m.ForgetObject("GitTarget", namespace, name)
 }
+
+// ForgetBranch ends every series of a branch that nobody writes any more.
+func (m *Metrics) ForgetBranch(providerNamespace, providerName, branch string) {
+	match := prometheus.Labels{"provider_namespace": providerNamespace, "provider_name": providerName, "branch": branch}
+	g := &m.Git
+	for _, v := range []*prometheus.MetricVec{
+		g.Commits.MetricVec, g.Pushes.MetricVec, g.PushRetries.MetricVec, g.Fetches.MetricVec, g.QueueRefusals.MetricVec,
+		g.CommitFailures.MetricVec, g.MaterializationFailures.MetricVec, g.PushDuration.MetricVec,
+	} {
+		v.DeletePartialMatch(match)
+	}
+}
