@@ -28,12 +28,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -225,10 +225,7 @@ func newManager(o *options) (ctrl.Manager, error) {
 	for _, kind := range []ctrlclient.Object{&v1alpha3.GitProvider{}, &v1alpha3.KubeProvider{}, &v1alpha3.GitTarget{}, &v1alpha3.WatchRule{}} {
 		byObject[kind] = ctrlcache.ByObject{Label: selector}
 	}
-	cacheOptions := ctrlcache.Options{ByObject: byObject}
-	if !o.watch.AllNamespaces {
-		cacheOptions.DefaultNamespaces = map[string]ctrlcache.Config{o.git.OperatorNamespace: {}}
-	}
+	cacheOptions := ctrlcache.Options{ByObject: byObject, DefaultNamespaces: o.namespaces()}
 	mgr, err := ctrl.NewManager(client.GetConfigOrDie(o.client), ctrl.Options{
 		Scheme:                        scheme,
 		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddr, ExtraHandlers: pprof.GetHandlers()},
@@ -252,12 +249,37 @@ func newManager(o *options) (ctrl.Manager, error) {
 	return mgr, nil
 }
 
+// everything reads the objects that ownership is decided from, whatever the watch selector leaves out. With a selector
+// that is a second cache: a pass makes no request for it.
+func everything(mgr ctrl.Manager, o *options) (ctrlclient.Reader, error) {
+	if o.watch.LabelSelector == "" {
+		return mgr.GetClient(), nil
+	}
+	all, err := ctrlcluster.New(mgr.GetConfig(), func(c *ctrlcluster.Options) {
+		c.Scheme, c.HTTPClient, c.Logger = scheme, mgr.GetHTTPClient(), ctrl.Log
+		c.Cache = ctrlcache.Options{DefaultNamespaces: o.namespaces()}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cache for ownership: %w", err)
+	}
+	return all.GetCache(), mgr.Add(all)
+}
+
+// namespaces are those that are watched; nil for all of them.
+func (o *options) namespaces() map[string]ctrlcache.Config {
+	if o.watch.AllNamespaces {
+		return nil
+	}
+	return map[string]ctrlcache.Config{o.git.OperatorNamespace: {}}
+}
+
 // wire creates the stages in flow order and joins them. The mailboxes are the only edges that point backwards.
 func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	collectors := metrics.New(ctrlmetrics.Registry)
 	dirty := mailbox.New[change.TargetKey]()
 	requests := mailbox.New[watch.SnapshotRequest]()
 	store := rules.NewStore()
+	warnings := lifecycle.NewWarnings(recorder)
 
 	sources := cluster.NewSources(cluster.Options{
 		Log: ctrl.Log.WithName("cluster"), QPS: o.sourceQPS, Burst: o.sourceBurst, UserAgent: controllerName + "/" + version,
@@ -271,18 +293,13 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		StoragePath: o.storagePath, Grace: o.shutdownGrace * 2 / 3, Log: ctrl.Log.WithName("branch"), Metrics: collectors,
 		Machine: core.Config{BufferMax: o.buffer, RefreshInterval: o.refresh, CallDeadline: o.gitTimeout},
 		Dirty:   dirty, Requests: requests,
-		Warn: func(k change.TargetKey, reason, message string) {
-			t := &v1alpha3.GitTarget{}
-			t.SetGroupVersionKind(v1alpha3.GroupVersion.WithKind(v1alpha3.GitTargetKind))
-			t.Namespace, t.Name, t.UID = k.Namespace, k.Name, types.UID(k.UID)
-			recorder.Eventf(t, nil, corev1.EventTypeWarning, reason, "Publish", "%s", message)
-		},
+		Warn: warnings.OfTarget,
 	})
 	metrics.RegisterState(ctrlmetrics.Registry, branches)
 
-	unfiltered := ctrlclient.Reader(mgr.GetClient())
-	if o.watch.LabelSelector != "" {
-		unfiltered = mgr.GetAPIReader()
+	unfiltered, err := everything(mgr, o)
+	if err != nil {
+		return err
 	}
 	gate := &access.Reader{Client: mgr.GetClient(), Unfiltered: unfiltered, NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs}
 	durations := helper.NewMetrics(mgr, runtimemetrics.MustMakeRecorder())
@@ -301,6 +318,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	keys := targets.NewKeys()
 	ruleReconciler := &watchrules.Reconciler{
 		Runner: runner(), Access: gate, Store: store, Sources: sources, Watch: watches, Targets: keys, Dirty: toRules,
+		Changed: dirty.Post,
 		Namespaces: func(source string) rules.Namespaces {
 			s, ok := sources.Get(source)
 			if !ok {
@@ -330,6 +348,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	}
 	for _, r := range []manager.Runnable{
 		manager.RunnableFunc(ruleReconciler.Load), manager.RunnableFunc(watches.Start), manager.RunnableFunc(branches.Start),
+		manager.RunnableFunc(warnings.Start),
 		manager.RunnableFunc(func(ctx context.Context) error { fan(ctx, dirty, toTargets, toRules); return nil }),
 	} {
 		if err := mgr.Add(r); err != nil {

@@ -33,6 +33,11 @@ type Target struct {
 	Admitted bool
 }
 
+// Compare is negative when t wins over o: it is older, or of the same age with the lower namespace/name (git-writer 3.5).
+func (t Target) Compare(o Target) int {
+	return cmp.Or(t.Created.Compare(o.Created), cmp.Compare(t.Key.String(), o.Key.String()), cmp.Compare(t.Key.UID, o.Key.UID))
+}
+
 // Conflict says why a target may not write. The zero value means it may.
 type Conflict struct {
 	// With is the older target that is in the way.
@@ -44,13 +49,11 @@ type Conflict struct {
 // None reports that there is no conflict.
 func (c Conflict) None() bool { return c.Message == "" }
 
-// Resolve returns the conflict of every admitted target with a valid path that has one. Older targets win; equal
-// creation times are decided by namespace/name (git-writer 3.5).
+// Resolve returns the conflict of every admitted target with a valid path that has one. The target that is less in
+// Compare wins; one in conflict owns nothing, so that a third may have what it wanted.
 func Resolve(targets []Target) map[change.TargetKey]Conflict {
 	sorted := slices.Clone(targets)
-	slices.SortFunc(sorted, func(a, b Target) int {
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Key.String(), b.Key.String()))
-	})
+	slices.SortFunc(sorted, Target.Compare)
 	type branch struct{ repository, name string }
 	owners := map[branch][]Target{}
 	out := map[change.TargetKey]Conflict{}

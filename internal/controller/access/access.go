@@ -27,11 +27,12 @@ type Refusal struct{ Reason, Message string }
 // Refused reports whether it says no.
 func (r Refusal) Refused() bool { return r.Reason != "" }
 
-// Reader gathers what the gates need.
+// Reader gathers what the gates need. It is safe for concurrent use.
 type Reader struct {
 	// Client reads through the cache.
 	Client client.Reader
-	// Unfiltered lists GitTargets whatever watch selector is set: ownership must see them all (decisions 63).
+	// Unfiltered reads GitTargets and their providers whatever watch selector is set: ownership must see them all
+	// (decisions 63). It is the same as Client when no selector is set.
 	Unfiltered client.Reader
 	// NoCrossNamespaceRefs overrides every accessFrom of a GitProvider (decisions 77).
 	NoCrossNamespaceRefs bool
@@ -130,31 +131,75 @@ func Key(t *v1alpha3.GitTarget) change.TargetKey {
 	return change.TargetKey{Namespace: t.Namespace, Name: t.Name, UID: string(t.UID)}
 }
 
-// Conflicts returns who may not write because an older GitTarget owns the branch or the folder.
-func (r *Reader) Conflicts(ctx context.Context) (map[change.TargetKey]claims.Conflict, error) {
+// Conflict answers whether an older GitTarget stands in the way of t: one that writes the same branch of the same
+// repository through another GitProvider, from another parent, or into an overlapping folder. Only older ones are
+// looked at, so that nobody can disturb an owner by what they create later. An admission that cannot be read is an
+// error and moves nothing (api 6.5). valid says whether the rest of a spec makes sense: an invalid target owns nothing.
+func (r *Reader) Conflict(
+	ctx context.Context, t *v1alpha3.GitTarget, g Grant, valid func(*v1alpha3.GitTarget, *v1alpha3.GitProvider) bool,
+) (claims.Conflict, error) {
+	place, err := gitstore.NormalizeURL(g.GitProvider.Spec.URL)
+	if err != nil {
+		return claims.Conflict{}, err
+	}
 	var list v1alpha3.GitTargetList
 	if err := r.Unfiltered.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("list GitTargets: %w", err)
+		return claims.Conflict{}, fmt.Errorf("list GitTargets: %w", err)
 	}
-	targets := make([]claims.Target, 0, len(list.Items))
+	mine := r.claim(t, place.HostPath)
+	rivals := []claims.Target{mine}
+	known := map[types.NamespacedName]*v1alpha3.GitProvider{}
+	everything := &Reader{Client: r.Unfiltered, NoCrossNamespaceRefs: r.NoCrossNamespaceRefs}
 	for i := range list.Items {
-		t := &list.Items[i]
-		if !t.DeletionTimestamp.IsZero() {
+		o := &list.Items[i]
+		c := r.claim(o, place.HostPath)
+		if !o.DeletionTimestamp.IsZero() || o.UID == t.UID || o.Spec.Branch != t.Spec.Branch || c.Compare(mine) >= 0 {
 			continue
 		}
-		g, err := r.Grant(ctx, t)
+		same, err := r.writes(ctx, o, place.HostPath, known)
 		if err != nil {
-			return nil, err
+			return claims.Conflict{}, err
 		}
-		c := claims.Target{
-			Key: Key(t), Created: t.CreationTimestamp.Time, Branch: t.Spec.Branch, ParentBranch: t.Spec.ParentBranch,
-			Path: t.Spec.Path, Provider: t.GetGitProviderNamespace() + "/" + t.Spec.GitProviderRef.Name, Admitted: !g.Refused(),
+		if !same {
+			continue
 		}
-		if g.GitProvider != nil {
-			normal, err := gitstore.NormalizeURL(g.GitProvider.Spec.URL)
-			c.Repository, c.Admitted = normal.HostPath, c.Admitted && err == nil
+		theirs, err := everything.Grant(ctx, o)
+		if err != nil {
+			return claims.Conflict{}, fmt.Errorf("GitTarget %s/%s, which is older and writes the same branch: %w", o.Namespace, o.Name, err)
 		}
-		targets = append(targets, c)
+		if !theirs.Refused() && valid(o, theirs.GitProvider) {
+			rivals = append(rivals, c)
+		}
 	}
-	return claims.Resolve(targets), nil
+	return claims.Resolve(rivals)[mine.Key], nil
+}
+
+func (r *Reader) claim(t *v1alpha3.GitTarget, repository string) claims.Target {
+	return claims.Target{
+		Key: Key(t), Created: t.CreationTimestamp.Time, Repository: repository, Branch: t.Spec.Branch,
+		ParentBranch: t.Spec.ParentBranch, Path: t.Spec.Path, Admitted: true,
+		Provider: t.GetGitProviderNamespace() + "/" + t.Spec.GitProviderRef.Name,
+	}
+}
+
+// writes reports whether a GitTarget's GitProvider is for the repository.
+func (r *Reader) writes(
+	ctx context.Context, t *v1alpha3.GitTarget, repository string, known map[types.NamespacedName]*v1alpha3.GitProvider,
+) (bool, error) {
+	name := types.NamespacedName{Namespace: t.GetGitProviderNamespace(), Name: t.Spec.GitProviderRef.Name}
+	gp, ok := known[name]
+	if !ok {
+		gp = &v1alpha3.GitProvider{}
+		if err := r.Unfiltered.Get(ctx, name, gp); apierrors.IsNotFound(err) {
+			gp = nil
+		} else if err != nil {
+			return false, fmt.Errorf("read GitProvider %s: %w", name, err)
+		}
+		known[name] = gp
+	}
+	if gp == nil {
+		return false, nil
+	}
+	place, err := gitstore.NormalizeURL(gp.Spec.URL)
+	return err == nil && place.HostPath == repository, nil
 }

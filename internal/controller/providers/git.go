@@ -51,20 +51,34 @@ type Git struct {
 	known map[types.NamespacedName]known
 }
 
+// tokenOperation names the use of a token in the cache's metrics.
+const tokenOperation = "reconcile"
+
 // known is what was last learnt of a provider; neither part is a secret.
 type known struct {
 	revision     string
 	capabilities []string
 }
 
-// Credentials returns what a store calls once per network call.
-func (g *Git) Credentials(provider types.NamespacedName) func(context.Context) (gitstore.Credentials, error) {
+// Credentials returns what a store calls once per network call. It follows changes of the GitProvider's spec, and stays
+// with the last spec of this incarnation when the GitProvider is deleted, so that its worker can publish once more. A
+// GitProvider created anew under the same name may point elsewhere: the old repository never sees its credentials.
+func (g *Git) Credentials(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Credentials, error) {
+	last := p.DeepCopy()
 	return func(ctx context.Context) (gitstore.Credentials, error) {
-		p := &v1alpha3.GitProvider{}
-		if err := g.Cached.Get(ctx, provider, p); err != nil {
+		now := &v1alpha3.GitProvider{}
+		err := g.Cached.Get(ctx, client.ObjectKeyFromObject(last), now)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && now.UID != last.UID:
+			return g.resolve(ctx, last)
+		case err != nil:
 			return gitstore.Credentials{}, err
 		}
-		return g.resolve(ctx, p)
+		c, err := g.resolve(ctx, now)
+		if err == nil {
+			g.remember(now, func(k *known) { k.revision = c.Revision })
+		}
+		return c, err
 	}
 }
 
@@ -72,7 +86,7 @@ func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Cr
 	in := gitauth.Input{
 		URL: p.Spec.URL, AllowInsecureHTTP: g.AllowInsecureHTTP, AllowMissingKnownHosts: g.AllowMissingKnownHosts,
 		HostKeyAlgorithms: g.HostKeyAlgorithms, Tokens: g.Tokens, SSHKeys: &g.sshKeys,
-		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name, Operation: "reconcile"},
+		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name, Operation: tokenOperation},
 	}
 	var err error
 	if ref := p.Spec.SecretRef; ref != nil {
@@ -90,11 +104,7 @@ func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Cr
 		return gitstore.Credentials{}, err
 	}
 	c, err := gitauth.Resolve(ctx, in)
-	if err != nil {
-		return gitstore.Credentials{}, err
-	}
-	g.remember(p, func(k *known) { k.revision = c.Revision })
-	return gitstore.Credentials(c), nil
+	return gitstore.Credentials(c), err
 }
 
 // knownHosts gathers the sources after the credential Secret. A default that is missing is no error: it is used only
@@ -184,6 +194,9 @@ func (g *Git) Capabilities(provider types.NamespacedName) []string {
 }
 
 func (g *Git) forget(provider types.NamespacedName) {
+	if g.Tokens != nil {
+		g.Tokens.DeleteEventsForObject(v1alpha3.GitProviderKind, provider.Name, provider.Namespace, tokenOperation)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.known, provider)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
+	"github.com/fluxcd/pkg/runtime/conditions"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,6 +25,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 	"github.com/configbutler/gitops-reverser/internal/branch/message"
+	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
 	"github.com/configbutler/gitops-reverser/internal/gitauth"
 	"github.com/configbutler/gitops-reverser/internal/gitstore"
@@ -44,6 +47,7 @@ type GitProviderReconciler struct {
 // SetupWithManager registers the controller.
 func (r *GitProviderReconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) error {
 	r.Kind = v1alpha3.GitProviderKind
+	r.Owned = []string{v1alpha3.ReceiverReadyCondition}
 	r.Forget = func(_ context.Context, name types.NamespacedName) { r.Git.forget(name) }
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.GitProvider{}, builder.WithPredicates(lifecycle.Changed())).
@@ -70,6 +74,7 @@ func (r *GitProviderReconciler) pass(ctx context.Context, obj *v1alpha3.GitProvi
 	if err := r.countBranches(ctx, obj); err != nil {
 		return pass, err
 	}
+	reportReceiver(obj)
 	if obj.Spec.Suspend {
 		pass.Converged(meta.SuspendedReason, "suspended: no fetch, push or check is made; writes wait")
 		return pass, nil
@@ -82,6 +87,10 @@ func (r *GitProviderReconciler) pass(ctx context.Context, obj *v1alpha3.GitProvi
 	ctx, cancel := context.WithTimeout(ctx, obj.GetTimeout())
 	defer cancel()
 	if err := r.check(ctx, obj); err != nil {
+		if isRead(err) {
+			// The API server did not answer: that says nothing about the repository.
+			return pass, err
+		}
 		reason, stalled := classify(err)
 		if stalled {
 			pass.Stalled(reason, err.Error())
@@ -96,6 +105,16 @@ func (r *GitProviderReconciler) pass(ctx context.Context, obj *v1alpha3.GitProvi
 	}
 	obj.Status.LastVerifiedAt = &metav1.Time{Time: time.Now().UTC().Truncate(time.Second)}
 	return pass, nil
+}
+
+// reportReceiver says that a receiver is declared and not served. It is an observation: a delivery is only a hint.
+func reportReceiver(obj *v1alpha3.GitProvider) {
+	if obj.Spec.Receiver == nil {
+		conditions.Delete(obj, v1alpha3.ReceiverReadyCondition)
+		return
+	}
+	conditions.MarkFalse(obj, v1alpha3.ReceiverReadyCondition, v1alpha3.NotImplementedReason,
+		"this version takes no deliveries; pushes of others are found at --git-refresh-interval and at the next commit")
 }
 
 // due reports whether the repository must be asked: the spec or the request changed, the last answer was no success,
@@ -115,6 +134,9 @@ func (r *GitProviderReconciler) due(obj *v1alpha3.GitProvider) bool {
 func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProvider) error {
 	if _, err := gitstore.NormalizeURL(obj.Spec.URL); err != nil {
 		return gitauth.Errorf(gitauth.InvalidConfig, "spec.url: %v", err)
+	}
+	if err := access.CheckPatterns(obj.Spec.AllowedBranches); err != nil {
+		return gitauth.Errorf(gitauth.InvalidConfig, "%v", err)
 	}
 	c := obj.GetCommitter()
 	if err := message.ValidateCommitter(message.Identity{Name: c.Name, Email: c.Email}); err != nil {
@@ -139,8 +161,15 @@ func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProv
 	if err != nil {
 		return fmt.Errorf("the repository does not answer as it should: %w", err)
 	}
-	r.Git.remember(obj, func(k *known) { k.capabilities = probed.Capabilities })
+	r.Git.remember(obj, func(k *known) { k.revision, k.capabilities = credentials.Revision, probed.Capabilities })
 	return nil
+}
+
+// isRead reports an answer of the API server about a Secret, a ConfigMap or the creation of a key.
+func isRead(err error) bool {
+	var auth *gitauth.Error
+	var status apierrors.APIStatus
+	return !errors.As(err, &auth) && errors.As(err, &status)
 }
 
 // classify gives an error its condition reason and says whether a person must act (decisions 60).

@@ -63,6 +63,11 @@ func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubePro
 	if err != nil {
 		return pass, err
 	}
+	if refusal == nil {
+		if err := r.Sources.Set(obj.Name, config); err != nil {
+			refusal = &Refusal{v1alpha3.KubeConfigInvalidReason, err.Error()}
+		}
+	}
 	if refusal != nil {
 		// The credential is gone or refused for good: fail closed. Git stays as it is.
 		r.Sources.Remove(obj.Name)
@@ -71,16 +76,13 @@ func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubePro
 		pass.RequeueAfter = obj.GetRequeueAfter()
 		return pass, nil
 	}
-	if err := r.Sources.Set(obj.Name, config); err != nil {
-		conditions.MarkFalse(obj, v1alpha3.ValidatedCondition, v1alpha3.KubeConfigInvalidReason, "%s", err.Error())
-		pass.Stalled(v1alpha3.KubeConfigInvalidReason, err.Error())
-		pass.RequeueAfter = obj.GetRequeueAfter()
-		return pass, nil
-	}
 	if config.Local {
 		conditions.MarkTrue(obj, v1alpha3.ValidatedCondition, v1alpha3.InClusterReason, "the cluster this operator runs in")
 	} else {
 		conditions.MarkTrue(obj, v1alpha3.ValidatedCondition, meta.SucceededReason, "the kubeconfig can be used")
+	}
+	if token := obj.Annotations[lifecycle.RequestAnnotation]; token != "" && token != obj.Status.LastHandledReconcileAt {
+		r.Sources.RequestRefresh(obj.Name)
 	}
 	if obj.Spec.Suspend {
 		pass.Converged(meta.SuspendedReason, "suspended: no stream is open, Git stays as it is")

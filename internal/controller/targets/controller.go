@@ -5,6 +5,7 @@ package targets
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -38,7 +39,7 @@ import (
 // Git gives a worker what it needs to reach a repository and to sign.
 type Git interface {
 	// Credentials is called once per network call.
-	Credentials(provider types.NamespacedName) func(context.Context) (gitstore.Credentials, error)
+	Credentials(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Credentials, error)
 	// Signer is called once per commit; nil when commits are not signed.
 	Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Signer, error)
 	// Capabilities are what the repository's server offered at the last probe.
@@ -100,7 +101,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) er
 		Watches(&v1alpha3.KubeProvider{}, handler.EnqueueRequestsFromMapFunc(r.ofKubeProvider), builder.WithPredicates(lifecycle.ReadyFlipped())).
 		// A label of a namespace can open or close an accessFrom; a sibling can take or free a branch.
 		Watches(&corev1.Namespace{}, all, builder.WithPredicates(lifecycle.LabelsChanged())).
-		Watches(&v1alpha3.GitTarget{}, all, builder.WithPredicates(siblingChanged())).
+		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(rivalChanged())).
 		WatchesRawSource(source.Func(r.dirty)).
 		WithOptions(o).
 		Complete(r)
@@ -116,8 +117,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.GitTarget) (lifecycle.Pass, error) {
 	var pass lifecycle.Pass
 	key := access.Key(obj)
-	if old, moved := r.Keys.Put(key); moved {
+	if old, replaced := r.Keys.Put(key); replaced {
 		r.undeclare(old)
+		r.Encrypter.Forget(old.UID)
 	}
 	valid, err := r.validate(ctx, obj)
 	if err != nil {
@@ -133,11 +135,20 @@ func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.GitTarget) (lifecyc
 		return pass, nil
 	}
 	conditions.MarkTrue(obj, v1alpha3.ValidatedCondition, succeededReason, "references, branch, path and configuration are valid")
+	if r.Keys.moved(key, valid.normal.Identity) {
+		// What is known of another repository says nothing about this one.
+		obj.Status.Remote, obj.Status.Placement, obj.Status.Retention = nil, nil, nil
+	}
 	enc, err := r.Encrypter.Encryption(ctx, obj)
 	if err != nil {
 		return pass, err
 	}
-	if err := r.declare(obj, valid, enc); err != nil {
+	switch err := r.declare(obj, valid, enc); {
+	case errors.Is(err, branch.ErrBusy):
+		pass.Progressing(progressingReason, err.Error())
+		pass.Within(busyPause)
+		return pass, nil
+	case err != nil:
 		pass.Stalled(v1alpha3.WorkerUnavailableReason, err.Error())
 		return pass, nil
 	}
@@ -159,17 +170,24 @@ func (r *Reconciler) request(obj *v1alpha3.GitTarget, key change.TargetKey, v vi
 		r.Branches.Recheck(key, token)
 		r.Watch.Recheck(key, token)
 	}
+	// The end of the recheck is news that brings the next pass.
 	pass.Pending = v.watch.Rechecked != token || v.branch.Target.Rechecked != token
 	if pass.Pending {
-		pass.RequeueAfter = 2 * time.Second
+		pass.Within(requestPause)
 	}
 }
+
+// busyPause is the time between two looks at a branch whose earlier worker still publishes.
+const busyPause = time.Second
+
+// requestPause bounds the time between two looks at a request that is on its way.
+const requestPause = 5 * time.Second
 
 // rekey re-encrypts the folder: the sealer of this pass encrypts every sensitive document anew, and a fresh snapshot
 // brings every one of them. It is done when those snapshots are published; it waits while suspended or refused.
 func (r *Reconciler) rekey(obj *v1alpha3.GitTarget, key change.TargetKey, v view, pass *lifecycle.Pass) {
 	token := rekeyOf(obj)
-	if token == "" || obj.Spec.Suspend || v.branch.Target.Refusal != nil {
+	if token == "" || obj.Spec.Suspend || v.branch.Target.Refusal != nil || pass.Pending {
 		return
 	}
 	mark := "rekey/" + token
@@ -179,9 +197,7 @@ func (r *Reconciler) rekey(obj *v1alpha3.GitTarget, key change.TargetKey, v view
 		obj.Status.LastHandledRekeyAt = token
 		return
 	}
-	if pass.RequeueAfter == 0 || pass.RequeueAfter > 2*time.Second {
-		pass.RequeueAfter = 2 * time.Second
-	}
+	pass.Within(requestPause)
 }
 
 func (r *Reconciler) forget(_ context.Context, name types.NamespacedName) {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 	"github.com/configbutler/gitops-reverser/internal/branch/message"
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/cluster"
 	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
@@ -43,8 +45,8 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 	sink, err := r.Branches.Set(branch.Target{
 		Key: key,
 		Repository: branch.Repository{
-			URL: gp.Spec.URL, Identity: v.normal.Identity, Branch: obj.Spec.Branch, ParentBranch: obj.Spec.ParentBranch,
-			ProviderNamespace: gp.Namespace, ProviderName: gp.Name, Credentials: r.Git.Credentials(provider),
+			URL: gp.Spec.URL, Identity: v.normal.Identity, HostPath: v.normal.HostPath, Branch: obj.Spec.Branch, ParentBranch: obj.Spec.ParentBranch,
+			ProviderNamespace: gp.Namespace, ProviderName: gp.Name, Credentials: r.Git.Credentials(gp),
 			Capabilities: r.Git.Capabilities(provider),
 		},
 		Machine: core.TargetConfig{
@@ -96,16 +98,31 @@ func ignoreConfig(in *v1alpha3.Ignore) sanitize.Config {
 	return c
 }
 
-// facts reads the source's catalog at the moment of planning.
-func (r *Reconciler) facts(source string) func() (change.Kinds, change.Schemas) {
+// facts reads the source's catalog at the moment of planning. A source that nobody holds any more is remembered: what was
+// decided while it was there is published with its facts.
+func (r *Reconciler) facts(name string) func() (change.Kinds, change.Schemas) {
+	var last atomic.Pointer[cluster.Source]
+	look := func() *cluster.Source {
+		if s, ok := r.Sources.Get(name); ok {
+			last.Store(s)
+		}
+		return last.Load()
+	}
+	look()
 	return func() (change.Kinds, change.Schemas) {
-		s, ok := r.Sources.Get(source)
-		if !ok {
-			return nil, nil
+		s := look()
+		if s == nil {
+			return noFacts{}, nil
 		}
 		return s.Catalog(), s.Schemas()
 	}
 }
+
+// noFacts knows no kind.
+type noFacts struct{}
+
+// Kind implements change.Kinds.
+func (noFacts) Kind(string, string) (change.Type, bool) { return change.Type{}, false }
 
 // revision is a digest of everything a person can change to cure a refusal.
 func revision(parts ...any) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/cluster"
+	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
 	"github.com/configbutler/gitops-reverser/internal/watch"
 )
@@ -56,15 +57,22 @@ func forgetObservations(obj *v1alpha3.GitTarget) {
 	obj.Status.Streams, obj.Status.Preview, obj.Status.Retention = nil, nil, nil
 }
 
-// report writes the conditions and lets each gate contribute to Ready, gravest first (api 6.3).
+// report writes the conditions and lets each gate contribute to Ready. The gravest contribution wins and among equals
+// the first, so the order is that of api 6.3.
 func (r *Reconciler) report(obj *v1alpha3.GitTarget, v validated, enc Encryption, w view, pass *lifecycle.Pass) {
-	reportEncryption(obj, enc, w.watch, &pass.Summary)
-	reportFolder(obj, w, &pass.Summary)
-	reportStreams(obj, w.watch, v.grant.KubeProvider.Spec.Suspend, &pass.Summary)
-	reportDependencies(obj, v, w, &pass.Summary)
-	reportPublication(obj, w.branch, &pass.Summary)
-	reportStatus(obj, w, pass)
-	reportSuspension(obj, v, w.branch, &pass.Summary)
+	s := &pass.Summary
+	reportEncryption(obj, enc, w.watch, s)
+	reportPath(obj, w.branch.Target, s)
+	reportStreams(obj, w.watch, s)
+	reportRender(obj, w.branch.Target, s)
+	reportLayout(obj, w.branch.Target)
+	reportParent(obj, w.branch, s)
+	reportDependencies(obj, v.grant, w.reach, s)
+	reportTrigger(obj, s)
+	reportPublication(w.branch, s)
+	await(v.grant, w, s)
+	reportSuspension(obj, v.grant, w.branch, s)
+	r.reportStatus(obj, w, pass)
 }
 
 func reportEncryption(obj *v1alpha3.GitTarget, enc Encryption, w watch.Status, s *lifecycle.Summary) {
@@ -90,84 +98,112 @@ func reportEncryption(obj *v1alpha3.GitTarget, enc Encryption, w watch.Status, s
 	}
 }
 
-func reportFolder(obj *v1alpha3.GitTarget, w view, s *lifecycle.Summary) {
-	t := w.branch.Target
-	report, _ := t.Report.(*branch.PlanReport)
+func reportPath(obj *v1alpha3.GitTarget, t core.TargetStatus, s *lifecycle.Summary) {
 	switch {
 	case t.Refusal != nil:
 		conditions.MarkFalse(obj, v1alpha3.GitPathAcceptedCondition, t.Refusal.Reason, "%s", t.Refusal.Text)
 		s.Stalled(t.Refusal.Reason, t.Refusal.Text)
-	case report != nil:
+	case t.Report != nil:
 		conditions.MarkTrue(obj, v1alpha3.GitPathAcceptedCondition, meta.SucceededReason, "the folder can be written")
 	default:
-		conditions.MarkUnknown(obj, v1alpha3.GitPathAcceptedCondition, v1alpha3.NotCheckedReason, "the folder was not read yet")
-		unchecked(w, s, v1alpha3.NotCheckedReason, "the folder was not read yet")
+		conditions.MarkUnknown(obj, v1alpha3.GitPathAcceptedCondition, v1alpha3.NotCheckedReason, "%s", textNotRead)
 	}
-	switch {
-	case t.Gate == core.GateDivergent:
+}
+
+func reportRender(obj *v1alpha3.GitTarget, t core.TargetStatus, s *lifecycle.Summary) {
+	switch t.Gate {
+	case core.GateDivergent:
 		conditions.MarkFalse(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RenderDoesNotMatchLiveReason, "%s", t.GateText)
 		s.Stalled(v1alpha3.RenderDoesNotMatchLiveReason, t.GateText)
-	case t.Gate == core.GateOpen:
+	case core.GateOpen:
 		conditions.MarkTrue(obj, v1alpha3.RenderMatchesLiveCondition, meta.SucceededReason, "every token of the folder has its live value")
 	default:
-		conditions.MarkUnknown(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RecheckingReason, "not every collection was compared yet")
-		unchecked(w, s, v1alpha3.RecheckingReason, "not every collection was compared yet")
-	}
-	reportLayout(obj, report)
-}
-
-// unchecked lets a gate that was not measured yet contribute, where something is selected that will measure it.
-func unchecked(w view, s *lifecycle.Summary, reason, message string) {
-	if w.watch.Total > 0 && w.branch.Failing == nil && !w.branch.ProviderSuspended {
-		s.Progressing(reason, message)
+		conditions.MarkUnknown(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RecheckingReason, "%s", textNotCompared)
 	}
 }
 
-func reportLayout(obj *v1alpha3.GitTarget, report *branch.PlanReport) {
-	if report == nil {
-		conditions.MarkUnknown(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.NotCheckedReason, "the folder was not read yet")
+const (
+	textNotRead     = "the folder was not read yet"
+	textNotCompared = "not every collection was compared yet"
+	// layoutSample bounds the files a message names.
+	layoutSample = 3
+)
+
+func reportLayout(obj *v1alpha3.GitTarget, t core.TargetStatus) {
+	report, ok := t.Report.(*branch.PlanReport)
+	if !ok {
+		conditions.MarkUnknown(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.NotCheckedReason, "%s", textNotRead)
 		return
+	}
+	unrendered := ""
+	if n := report.Unrendered; n > 0 {
+		files := report.UnrenderedSample
+		unrendered = fmt.Sprintf("; %d documents are read by no build: %s", n, strings.Join(files[:min(layoutSample, len(files))], ", "))
+		if len(files) > layoutSample {
+			unrendered += " and others"
+		}
 	}
 	switch l := report.Layout; {
 	case l.Ambiguous:
 		conditions.MarkFalse(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.AmbiguousReason,
-			"several kustomizations are roots: %s; new objects have no place until spec.path names one of them", strings.Join(l.Roots, ", "))
+			"several kustomizations are roots: %s; new objects have no place until spec.path names one of them%s", strings.Join(l.Roots, ", "), unrendered)
 	case l.Root != "":
-		text := fmt.Sprintf("%s is the only root", l.Root)
-		if report.Unrendered > 0 {
-			text += fmt.Sprintf("; no build reads %s", strings.Join(report.UnrenderedSample, ", "))
-		}
-		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.SingleKustomizationReason, "%s", text)
+		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.SingleKustomizationReason, "%s is the only root%s", l.Root, unrendered)
 	default:
 		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.NoneReason, "the folder holds plain manifests")
 	}
 }
 
-func reportStreams(obj *v1alpha3.GitTarget, w watch.Status, sourceSuspended bool, s *lifecycle.Summary) {
+func reportStreams(obj *v1alpha3.GitTarget, w watch.Status, s *lifecycle.Summary) {
 	obj.Status.Streams = &v1alpha3.StreamsStatus{
 		Summary: fmt.Sprintf("%d/%d", w.Ready, w.Total), Total: int32(w.Total), Ready: int32(w.Ready),
-		Replaying: int32(w.Replaying), Blocked: int32(w.Blocked),
-	}
-	for _, t := range w.Types {
-		if t.Phase != watch.Streaming && len(obj.Status.Streams.PendingSample) < 5 {
-			name := t.Resource
-			if t.Group != "" {
-				name = t.Group + "/" + name
-			}
-			obj.Status.Streams.PendingSample = append(obj.Status.Streams.PendingSample, name)
-		}
+		Replaying: int32(w.Replaying), Blocked: int32(w.Blocked), PendingSample: pendingSample(w),
 	}
 	mark(obj, v1alpha3.StreamsRunningCondition, w.Running, w.Reason, w.Message)
+	for _, t := range w.Types {
+		switch t.Reason {
+		case v1alpha3.WatchNotPermittedReason, v1alpha3.TooManyStreamsReason:
+			s.Stalled(t.Reason, t.Message)
+			return
+		}
+	}
+}
+
+// pendingSample names up to five types that are not followed.
+func pendingSample(w watch.Status) []string {
+	var out []string
+	for _, t := range w.Types {
+		if t.Phase != watch.Streaming && len(out) < 5 {
+			out = append(out, change.Type{Group: t.Group, Resource: t.Resource}.GroupResource())
+		}
+	}
+	return out
+}
+
+// await contributes what was not found out yet. Nothing is awaited of a suspended provider, nor of a folder for which
+// nothing is selected: zero types are converged (api 6.3).
+func await(g access.Grant, w view, s *lifecycle.Summary) {
+	if g.KubeProvider.Spec.Suspend {
+		return
+	}
+	if w.reach.Status == string(metav1.ConditionUnknown) {
+		s.Unknown(w.reach.Reason, w.reach.Message)
+	}
+	if w.watch.Total > 0 && !w.branch.ProviderSuspended {
+		if w.branch.Target.Gate == core.GatePending {
+			s.Progressing(v1alpha3.RecheckingReason, textNotCompared)
+		}
+		if w.branch.Target.Report == nil {
+			s.Progressing(v1alpha3.NotCheckedReason, textNotRead)
+		}
+	}
 	switch {
-	case sourceSuspended:
-	case !w.Planned:
+	case !w.watch.Planned:
 		s.Progressing(v1alpha3.NotReadyReason, "the selected types are being resolved")
-	case w.Blocked > 0 && w.Reason != v1alpha3.EncryptionRequiredReason:
-		s.Stalled(w.Reason, w.Message)
-	case w.Total > 0 && w.Running != string(metav1.ConditionTrue) && w.Reason != v1alpha3.EncryptionRequiredReason:
-		s.Progressing(meta.ProgressingReason, w.Message)
-	case w.PlanProblem != "":
-		s.Progressing(meta.ProgressingReason, w.PlanProblem)
+	case w.watch.Total > 0 && w.watch.Running != string(metav1.ConditionTrue) && w.watch.Reason != v1alpha3.EncryptionRequiredReason:
+		s.Progressing(meta.ProgressingReason, w.watch.Message)
+	case w.watch.PlanProblem != "":
+		s.Progressing(meta.ProgressingReason, w.watch.PlanProblem)
 	}
 }
 
@@ -186,21 +222,25 @@ func mark(obj *v1alpha3.GitTarget, condition, status, reason, message string) {
 	}
 }
 
-func reportDependencies(obj *v1alpha3.GitTarget, v validated, w view, s *lifecycle.Summary) {
-	reportDependency(obj, v.grant.GitProvider, v1alpha3.GitProviderReadyCondition, v1alpha3.GitProviderNotReadyReason, "GitProvider "+v.grant.GitProvider.Name, s)
-	reportDependency(obj, v.grant.KubeProvider, v1alpha3.KubeProviderReadyCondition, v1alpha3.KubeProviderNotReadyReason, "KubeProvider "+v.grant.KubeProvider.Name, s)
-	reason := w.reach.Reason
+func reportDependencies(obj *v1alpha3.GitTarget, g access.Grant, reach cluster.Reachability, s *lifecycle.Summary) {
+	reportDependency(obj, g.GitProvider, v1alpha3.GitProviderReadyCondition, v1alpha3.GitProviderNotReadyReason, "GitProvider "+g.GitProvider.Name, s)
+	reportDependency(obj, g.KubeProvider, v1alpha3.KubeProviderReadyCondition, v1alpha3.KubeProviderNotReadyReason, "KubeProvider "+g.KubeProvider.Name, s)
+	reason := reach.Reason
 	if reason == cluster.ReasonReachable {
 		reason = meta.SucceededReason
 	}
-	mark(obj, v1alpha3.SourceClusterReachableCondition, w.reach.Status, reason, w.reach.Message)
+	mark(obj, v1alpha3.SourceClusterReachableCondition, reach.Status, reason, reach.Message)
 	switch {
-	case v.grant.KubeProvider.Spec.Suspend:
-	case w.reach.Status == string(metav1.ConditionFalse):
-		s.Progressing(reason, w.reach.Message)
-	case w.reach.Status == string(metav1.ConditionUnknown):
-		s.Unknown(reason, w.reach.Message)
+	case g.KubeProvider.Spec.Suspend || reach.Status != string(metav1.ConditionFalse):
+	case reason == cluster.ReasonAuthenticationFailed, reason == cluster.ReasonAccessDenied:
+		// Only a person can give the credential what it lacks (decisions 60).
+		s.Stalled(reason, reach.Message)
+	default:
+		s.Progressing(reason, reach.Message)
 	}
+}
+
+func reportTrigger(obj *v1alpha3.GitTarget, s *lifecycle.Summary) {
 	if obj.Spec.ApplyTriggerRef == nil {
 		conditions.Delete(obj, v1alpha3.ApplyTriggerReadyCondition)
 		return
@@ -227,52 +267,5 @@ func reportDependency(obj *v1alpha3.GitTarget, provider conditions.Getter, condi
 		} else {
 			s.Progressing(reason, text)
 		}
-	}
-}
-
-// reportPublication shows trouble of the branch on every target of it (decisions 32).
-func reportPublication(obj *v1alpha3.GitTarget, b branch.Status, s *lifecycle.Summary) {
-	if p := b.Target.PushRejected; p != nil {
-		s.Stalled(v1alpha3.PushRejectedReason, trouble(p, b))
-	}
-	if b.Parent == core.ParentMissing && !b.Exists && !b.VerifiedAt.IsZero() {
-		s.Stalled(v1alpha3.ParentBranchNotFoundReason, fmt.Sprintf(
-			"branch %q does not exist, and neither does its parentBranch %q; nothing is written until one appears", obj.Spec.Branch, obj.Spec.ParentBranch))
-	}
-	if f := b.Failing; f != nil {
-		if f.Reason.Stalled() {
-			s.Stalled(string(f.Reason), trouble(f, b))
-		} else {
-			s.Progressing(meta.ProgressingReason, trouble(f, b))
-		}
-	}
-	if f := b.Target.WriteFailed; f != nil {
-		s.Stalled(string(f.Reason), trouble(f, b))
-	}
-}
-
-// trouble tells since when, why and what comes next, with absolute times only: the message moves with an attempt, not
-// with the clock (decisions 67).
-func trouble(t *core.Trouble, b branch.Status) string {
-	const layout = "2006-01-02T15:04:05Z"
-	text := fmt.Sprintf("not published since %s: %s: %s", t.Since.UTC().Format(layout), t.Reason, t.Text)
-	if !t.Next.IsZero() {
-		text += "; next attempt at " + t.Next.UTC().Format(layout)
-	}
-	if b.IntakePaused {
-		text += "; intake is paused until a publication lands"
-	}
-	return text
-}
-
-func reportSuspension(obj *v1alpha3.GitTarget, v validated, b branch.Status, s *lifecycle.Summary) {
-	switch {
-	case !s.IsConverged():
-	case obj.Spec.Suspend:
-		s.Converged(meta.SuspendedReason, "suspended: nothing new is committed; status.preview shows what a resume would do")
-	case v.grant.KubeProvider.Spec.Suspend:
-		s.Converged(meta.SuspendedReason, "the KubeProvider is suspended: no stream is open, Git stays as it is")
-	case b.ProviderSuspended:
-		s.Converged(meta.SuspendedReason, fmt.Sprintf("the GitProvider is suspended; %d writes wait", b.Target.Waiting))
 	}
 }

@@ -7,34 +7,41 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 	"github.com/configbutler/gitops-reverser/internal/branch"
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+	"github.com/configbutler/gitops-reverser/internal/watch"
 )
 
 // remotePause is how often status.remote is written at most (api 6.2).
 const remotePause = time.Minute
 
+// maxBases bounds status.placement.readOnlyBases; the schema does, too.
+const maxBases = 64
+
 // sampleSize bounds the names in status.preview and status.retention.
 const sampleSize = 20
 
-func reportStatus(obj *v1alpha3.GitTarget, w view, pass *lifecycle.Pass) {
-	reportRemote(obj, w.branch, pass)
+func (r *Reconciler) reportStatus(obj *v1alpha3.GitTarget, w view, pass *lifecycle.Pass) {
+	r.reportRemote(obj, w.branch, pass)
 	reportPlacement(obj, w.branch.Target)
 	obj.Status.Preview = nil
 	if obj.Spec.Suspend {
 		obj.Status.Retention, obj.Status.Preview = nil, preview(w.branch.Target)
 		return
 	}
-	reportRetention(obj, w.branch.Target)
+	reportRetention(obj, w)
 }
 
-func reportRemote(obj *v1alpha3.GitTarget, b branch.Status, pass *lifecycle.Pass) {
+// reportRemote writes the branch's tip, at most once a minute; the first observation of a repository at once.
+func (r *Reconciler) reportRemote(obj *v1alpha3.GitTarget, b branch.Status, pass *lifecycle.Pass) {
 	if b.VerifiedAt.IsZero() {
 		return
 	}
@@ -45,23 +52,24 @@ func reportRemote(obj *v1alpha3.GitTarget, b branch.Status, pass *lifecycle.Pass
 		now.Parent = string(b.Parent)
 	}
 	old := obj.Status.Remote
-	if old == nil || old.LastVerifiedAt == nil {
-		obj.Status.Remote = now
-		return
-	}
-	age := now.LastVerifiedAt.Sub(old.LastVerifiedAt.Time)
 	switch {
-	case age >= remotePause:
-		obj.Status.Remote = now
-	case old.Commit != now.Commit || old.Parent != now.Parent:
-		// Too soon: come back when it may be written.
-		if wait := remotePause - age; pass.RequeueAfter == 0 || wait < pass.RequeueAfter {
-			pass.RequeueAfter = wait
+	case old == nil || old.LastVerifiedAt == nil:
+	case equality.Semantic.DeepEqual(old, now):
+		return
+	default:
+		since := old.LastVerifiedAt.Time
+		if at := r.Keys.remoteWritten(access.Key(obj)); at.After(since) {
+			since = at
 		}
-		if time.Since(old.LastVerifiedAt.Time) >= remotePause {
-			obj.Status.Remote, pass.RequeueAfter = now, 0
+		if wait := remotePause - time.Since(since); wait > 0 {
+			if old.Commit != now.Commit || old.Parent != now.Parent {
+				pass.Within(wait)
+			}
+			return
 		}
 	}
+	obj.Status.Remote = now
+	r.Keys.writeRemote(access.Key(obj), time.Now())
 }
 
 func reportPlacement(obj *v1alpha3.GitTarget, t core.TargetStatus) {
@@ -71,21 +79,25 @@ func reportPlacement(obj *v1alpha3.GitTarget, t core.TargetStatus) {
 	}
 	l := report.Layout
 	now := &v1alpha3.PlacementStatus{
-		Mode: v1alpha3.LayoutMode(l.Mode), RenderRoot: l.Root, ReadOnlyBases: l.ReadOnlyBases,
-		ResolvedAtCommit: t.ReportedOn.String(), ResolvedAt: &metav1.Time{Time: t.ReportedAt.UTC().Truncate(time.Second)},
+		Mode: v1alpha3.LayoutMode(l.Mode), RenderRoot: l.Root, ReadOnlyBases: l.ReadOnlyBases[:min(len(l.ReadOnlyBases), maxBases)],
+		UnrenderedDocuments: int32(report.Unrendered), UnrenderedSample: report.UnrenderedSample,
 	}
-	now.UnrenderedDocuments, now.UnrenderedSample = int32(report.Unrendered), report.UnrenderedSample
-	if old := obj.Status.Placement; old != nil && old.UnrenderedDocuments == now.UnrenderedDocuments && old.Mode == now.Mode && old.RenderRoot == now.RenderRoot &&
-		strings.Join(old.ReadOnlyBases, "\x00") == strings.Join(now.ReadOnlyBases, "\x00") {
-		// The date is that of the resolution, not of the last look (git-writer 6.11).
-		return
+	if old := obj.Status.Placement; old != nil {
+		now.ResolvedAtCommit, now.ResolvedAt = old.ResolvedAtCommit, old.ResolvedAt
+		if equality.Semantic.DeepEqual(old, now) {
+			// The date is that of the resolution, not of the last look (git-writer 6.11).
+			return
+		}
 	}
+	now.ResolvedAtCommit, now.ResolvedAt = t.ReportedOn.String(), &metav1.Time{Time: t.ReportedAt.UTC().Truncate(time.Second)}
 	obj.Status.Placement = now
 }
 
-func reportRetention(obj *v1alpha3.GitTarget, t core.TargetStatus) {
-	if len(t.Retention) == 0 {
-		obj.Status.Retention = nil
+// reportRetention counts what the last sweeps kept. While snapshots are under way, as after every start, the count is not
+// whole and the last one stays.
+func reportRetention(obj *v1alpha3.GitTarget, w view) {
+	t := w.branch.Target
+	if len(t.Retention) == 0 || w.watch.Replaying > 0 || len(t.Retention) < len(w.watch.Cells)-unread(w.watch) {
 		return
 	}
 	now := &v1alpha3.RetentionStatus{Mode: obj.GetPruneMode()}
@@ -104,6 +116,17 @@ func reportRetention(obj *v1alpha3.GitTarget, t core.TargetStatus) {
 		now.LastChangedAt = old.LastChangedAt
 	}
 	obj.Status.Retention = now
+}
+
+// unread counts the cells that deliver no snapshot: they may not be read.
+func unread(w watch.Status) int {
+	n := 0
+	for i := range w.Cells {
+		if w.Cells[i].Phase == watch.Blocked {
+			n++
+		}
+	}
+	return n
 }
 
 func preview(t core.TargetStatus) *v1alpha3.PreviewStatus {

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -55,33 +54,26 @@ func (r *Reconciler) validate(ctx context.Context, obj *v1alpha3.GitTarget) (val
 	if v = r.validateSpec(v, obj); v.Refused() {
 		return v, nil
 	}
-	conflicts, err := r.Access.Conflicts(ctx)
+	conflict, err := r.Access.Conflict(ctx, obj, v.grant, func(o *v1alpha3.GitTarget, gp *v1alpha3.GitProvider) bool {
+		return !r.validateSpec(validated{grant: access.Grant{GitProvider: gp}}, o).Refused()
+	})
 	if err != nil {
 		return v, err
 	}
-	if c := conflicts[access.Key(obj)]; !c.None() {
-		return refuse(v, v1alpha3.TargetConflictReason, "%s", c.Message), nil
+	if !conflict.None() {
+		return refuse(v, v1alpha3.TargetConflictReason, "%s", conflict.Message), nil
 	}
 	return v, nil
 }
 
 func (r *Reconciler) validateSpec(v validated, obj *v1alpha3.GitTarget) validated {
+	if v.Refusal = access.Destination(obj, v.grant.GitProvider); v.Refused() {
+		return v
+	}
+	// Destination has proved both.
+	v.normal, _ = gitstore.NormalizeURL(v.grant.GitProvider.Spec.URL)
+	v.path, _ = claims.CleanPath(obj.Spec.Path)
 	var err error
-	if v.normal, err = gitstore.NormalizeURL(v.grant.GitProvider.Spec.URL); err != nil {
-		return refuse(v, v1alpha3.InvalidConfigReason, "the URL of GitProvider %s cannot be used: %v", v.grant.GitProvider.Name, err)
-	}
-	if v.path, err = claims.CleanPath(obj.Spec.Path); err != nil {
-		return refuse(v, v1alpha3.InvalidConfigReason, "spec.path: %v", err)
-	}
-	for _, b := range []struct{ field, name string }{{"spec.branch", obj.Spec.Branch}, {"spec.parentBranch", obj.Spec.ParentBranch}} {
-		if err := checkBranch(b.name); b.name != "" && err != nil {
-			return refuse(v, v1alpha3.InvalidConfigReason, "%s %q is no branch name: %v", b.field, b.name, err)
-		}
-	}
-	if !branchAllowed(v.grant.GitProvider.Spec.AllowedBranches, obj.Spec.Branch) {
-		return refuse(v, v1alpha3.BranchNotAllowedReason, "branch %q matches none of the allowedBranches of GitProvider %s: %s",
-			obj.Spec.Branch, v.grant.GitProvider.Name, strings.Join(v.grant.GitProvider.Spec.AllowedBranches, ", "))
-	}
 	m := obj.GetMessageTemplates()
 	if v.templates, err = message.Parse(m.LiveTemplate, m.ReconcileTemplate); err != nil {
 		return refuse(v, v1alpha3.InvalidConfigReason, "%v", err)
@@ -95,44 +87,10 @@ func (r *Reconciler) validateSpec(v validated, obj *v1alpha3.GitTarget) validate
 			v.placement.ByType[k] = string(t)
 		}
 		if errs := v.placement.Validate(r.Encrypter.AdditionalSensitive()); len(errs) > 0 {
-			return refuse(v, v1alpha3.InvalidConfigReason, "%v", errors.Join(errs...))
+			return refuse(v, v1alpha3.InvalidConfigReason, "%s", strings.ReplaceAll(errors.Join(errs...).Error(), "\n", "; "))
 		}
 	}
 	return v
-}
-
-// checkBranch applies git-check-ref-format's rules to a branch name.
-func checkBranch(b string) error {
-	switch {
-	case b == "@" || b == "HEAD":
-		return errors.New("the name has a meaning of its own in Git")
-	case strings.HasPrefix(b, "-"):
-		return errors.New("it begins with a dash")
-	case strings.HasPrefix(b, "refs/"):
-		return errors.New("name the branch without refs/heads/")
-	case strings.HasPrefix(b, "/"), strings.HasSuffix(b, "/"), strings.Contains(b, "//"):
-		return errors.New("it has an empty segment")
-	case strings.Contains(b, ".."), strings.Contains(b, "@{"), strings.HasSuffix(b, "."):
-		return errors.New(`it holds "..", "@{" or a final dot`)
-	case strings.ContainsFunc(b, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`~^:?*[\`, r) }):
-		return errors.New(`it holds a space, a control character or one of ~^:?*[\`)
-	}
-	for seg := range strings.SplitSeq(b, "/") {
-		if strings.HasPrefix(seg, ".") || strings.HasSuffix(seg, ".lock") {
-			return errors.New(`a segment begins with "." or ends in ".lock"`)
-		}
-	}
-	return nil
-}
-
-// branchAllowed matches globs whose * stops at a slash (api 4.1).
-func branchAllowed(globs []string, branch string) bool {
-	for _, g := range globs {
-		if ok, err := path.Match(g, branch); err == nil && ok {
-			return true
-		}
-	}
-	return false
 }
 
 // readyReasonOf maps Validated's reasons to Ready's. A cause a person reads at a glance keeps its own name.

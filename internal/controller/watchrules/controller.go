@@ -5,7 +5,9 @@ package watchrules
 
 import (
 	"context"
+	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
@@ -47,8 +49,14 @@ type Reconciler struct {
 	Targets Targets
 	// Dirty carries GitTargets whose streams changed.
 	Dirty <-chan reconcile.Request
-	// Namespaces returns the label snapshot of a source's namespaces; nil when the source is not connected.
+	// Changed is told of each target whose compiled rules changed; it must not block.
+	Changed func(change.TargetKey)
+	// Namespaces returns the label snapshot of a source's namespaces; nil when nobody holds the source. Asking starts
+	// the snapshot, so it is asked only where a policy selects by label.
 	Namespaces func(source string) rules.Namespaces
+
+	// mu makes reading, compiling and storing a rule one step, so that Load cannot store what a pass has just replaced.
+	mu sync.Mutex
 }
 
 // SetupWithManager registers the controller.
@@ -58,7 +66,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) er
 		v1alpha3.ResourcesResolvedCondition, v1alpha3.SourceNamespaceAuthorizedCondition, v1alpha3.StreamsRunningCondition,
 		v1alpha3.GitTargetReadyCondition,
 	}
-	r.Forget = func(_ context.Context, name types.NamespacedName) { r.drop(key(name)) }
+	r.Forget = r.forget
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.WatchRule{}, builder.WithPredicates(lifecycle.Changed())).
 		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget), builder.WithPredicates(lifecycle.ReadyFlipped())).
@@ -82,50 +90,91 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.WatchRule) (lifecycle.Pass, error) {
 	var pass lifecycle.Pass
-	target := &v1alpha3.GitTarget{}
-	name := types.NamespacedName{Namespace: obj.Namespace, Name: obj.Spec.GitTargetRef.Name}
-	if err := r.Client.Get(ctx, name, target); apierrors.IsNotFound(err) {
-		r.drop(key(client.ObjectKeyFromObject(obj)))
-		blocked(obj, &pass, v1alpha3.GitTargetNotFoundReason, "GitTarget "+name.String()+" does not exist")
-		return pass, nil
-	} else if err != nil {
-		return pass, err
-	}
-	result, err := r.compile(ctx, obj, target)
+	r.mu.Lock()
+	v, err := r.evaluate(ctx, obj)
+	r.mu.Unlock()
 	if err != nil {
 		return pass, err
 	}
-	r.store(result, key(client.ObjectKeyFromObject(obj)))
-	r.report(obj, target, result, &pass)
+	if v.refusal.Refused() {
+		blocked(obj, &pass, v.refusal.Reason, v.refusal.Message)
+	} else {
+		r.report(obj, v.target, v.result, &pass)
+	}
+	if pass.IsStalled() {
+		// Every cause of a stall brings a pass when it goes (api 7).
+		pass.RequeueAfter = obj.GetRequeueAfter()
+	}
 	return pass, nil
 }
 
-// compile is also what start-up uses, so a restart cannot let a refused rule in.
-func (r *Reconciler) compile(ctx context.Context, obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget) (rules.Result, error) {
-	grant, err := r.Access.Grant(ctx, target)
-	if err != nil {
-		return rules.Result{}, err
-	}
-	a := rules.Access{TargetAdmitted: !grant.Refused(), Policy: policy(target)}
-	var namespaces rules.Namespaces
-	if grant.KubeProvider != nil {
-		a.AllowAnySourceNamespace = grant.KubeProvider.Spec.AllowAnySourceNamespace
-		if r.Namespaces != nil {
-			namespaces = r.Namespaces(grant.KubeProvider.Name)
-		}
-	}
-	return rules.Compile(ruleOf(obj), a, namespaces), nil
+// verdict is what evaluation found: a refusal of the destination, or the target and what the compiler says.
+type verdict struct {
+	refusal access.Refusal
+	target  *v1alpha3.GitTarget
+	result  rules.Result
 }
 
-// store applies a compile result and asks for planning before any condition is written.
-func (r *Reconciler) store(result rules.Result, k rules.Key) {
+// evaluate passes a rule through its gates and keeps the store in step before any condition is written. Start-up uses it,
+// too, so a restart cannot let a refused rule in. An error is a read that failed: nothing is changed.
+func (r *Reconciler) evaluate(ctx context.Context, obj *v1alpha3.WatchRule) (verdict, error) {
+	k := key(client.ObjectKeyFromObject(obj))
+	v := verdict{target: &v1alpha3.GitTarget{}}
+	name := types.NamespacedName{Namespace: obj.Namespace, Name: obj.Spec.GitTargetRef.Name}
+	if err := r.Client.Get(ctx, name, v.target); apierrors.IsNotFound(err) {
+		r.drop(k)
+		v.refusal = access.Refusal{Reason: v1alpha3.GitTargetNotFoundReason, Message: "GitTarget " + name.String() + " does not exist"}
+		return v, nil
+	} else if err != nil {
+		return v, fmt.Errorf("read GitTarget %s: %w", name, err)
+	}
+	grant, err := r.Access.Grant(ctx, v.target)
+	if err != nil {
+		return v, err
+	}
+	if v.refusal = destination(v.target, grant); v.refusal.Refused() {
+		r.drop(k)
+		return v, nil
+	}
+	v.result = r.compile(obj, v.target, grant.KubeProvider)
+	r.store(v.result, k, obj)
+	return v, nil
+}
+
+// destination answers the first rows of watch 5.1: the target is admitted, and its branch and path are valid.
+func destination(t *v1alpha3.GitTarget, grant access.Grant) access.Refusal {
+	if grant.Refused() {
+		return grant.Refusal
+	}
+	if d := access.Destination(t, grant.GitProvider); d.Refused() {
+		return access.Refusal{Reason: v1alpha3.GitDestinationInvalidReason, Message: fmt.Sprintf("GitTarget %s: %s", t.Name, d.Message)}
+	}
+	return access.Refusal{}
+}
+
+func (r *Reconciler) compile(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, kp *v1alpha3.KubeProvider) rules.Result {
+	a := rules.Access{TargetAdmitted: true, AllowAnySourceNamespace: kp.Spec.AllowAnySourceNamespace, Policy: policy(target)}
+	var namespaces rules.Namespaces
+	if a.Policy != nil && a.Policy.Selector != nil && r.Namespaces != nil {
+		namespaces = r.Namespaces(kp.Name)
+	}
+	return rules.Compile(ruleOf(obj), a, namespaces)
+}
+
+// store applies a compile result. While nothing is decided, a rule stays only if it was compiled from the same spec.
+func (r *Reconciler) store(result rules.Result, k rules.Key, obj *v1alpha3.WatchRule) {
+	old, ok := r.Store.Get(k)
 	switch result.Effect {
 	case rules.Replace:
-		if old, ok := r.Store.Get(k); ok && reflect.DeepEqual(old, result.Compiled) {
+		if ok && reflect.DeepEqual(old, result.Compiled) {
 			return
 		}
 		for _, t := range r.Store.Put(result.Compiled) {
 			r.trigger(t)
+		}
+	case rules.Keep:
+		if ok && (old.Rule.UID != string(obj.UID) || old.Rule.Generation != obj.Generation) {
+			r.drop(k)
 		}
 	case rules.Remove:
 		r.drop(k)
@@ -138,36 +187,52 @@ func (r *Reconciler) drop(k rules.Key) {
 	}
 }
 
+// trigger asks for planning, and for a pass of the target and its rules: their folder and their answers depend on all
+// rules of the target.
 func (r *Reconciler) trigger(target types.NamespacedName) {
-	if k, ok := r.Targets.Get(target); ok {
-		r.Watch.Trigger(k, watch.TriggerRuleChange)
+	k, ok := r.Targets.Get(target)
+	if !ok {
+		return
+	}
+	r.Watch.Trigger(k, watch.TriggerRuleChange)
+	if r.Changed != nil {
+		r.Changed(k)
 	}
 }
 
-// Load compiles every stored rule once, before the watch plans anything. It is a manager.Runnable and runs until the
-// stored rules were read; a read that fails is tried again by the manager's restart.
+func (r *Reconciler) forget(_ context.Context, name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drop(key(name))
+}
+
+// Load tries every stored rule once and then opens the store for planning. A rule that cannot be evaluated now is left to
+// its own passes: one bad neighbour must not keep the operator from starting (api scenario 23). It is a
+// manager.Runnable.
 func (r *Reconciler) Load(ctx context.Context) error {
 	var list v1alpha3.WatchRuleList
 	if err := r.Client.List(ctx, &list); err != nil {
-		return err
+		return fmt.Errorf("list WatchRules: %w", err)
 	}
 	for i := range list.Items {
-		obj := &list.Items[i]
-		target := &v1alpha3.GitTarget{}
-		name := types.NamespacedName{Namespace: obj.Namespace, Name: obj.Spec.GitTargetRef.Name}
-		if err := r.Client.Get(ctx, name, target); apierrors.IsNotFound(err) {
-			continue
-		} else if err != nil {
-			return err
+		if err := r.load(ctx, client.ObjectKeyFromObject(&list.Items[i])); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "a stored rule cannot be evaluated yet", "watchRule", client.ObjectKeyFromObject(&list.Items[i]).String())
 		}
-		result, err := r.compile(ctx, obj, target)
-		if err != nil {
-			return err
-		}
-		r.store(result, key(client.ObjectKeyFromObject(obj)))
 	}
 	r.Store.MarkLoaded()
 	return nil
+}
+
+// load reads the rule again under the lock: it may have changed since it was listed.
+func (r *Reconciler) load(ctx context.Context, name types.NamespacedName) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	obj := &v1alpha3.WatchRule{}
+	if err := r.Client.Get(ctx, name, obj); err != nil || !obj.DeletionTimestamp.IsZero() {
+		return client.IgnoreNotFound(err)
+	}
+	_, err := r.evaluate(ctx, obj)
+	return err
 }
 
 // blocked says that an earlier gate stopped the evaluation.
@@ -185,14 +250,17 @@ func (r *Reconciler) all(ctx context.Context, _ client.Object) []reconcile.Reque
 }
 
 func (r *Reconciler) ofTarget(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.list(ctx, func(w *v1alpha3.WatchRule) bool {
-		return w.Namespace == o.GetNamespace() && w.Spec.GitTargetRef.Name == o.GetName()
-	})
+	return r.feeding(ctx, client.ObjectKeyFromObject(o))
 }
 
-func (r *Reconciler) list(ctx context.Context, match func(*v1alpha3.WatchRule) bool) []reconcile.Request {
+// feeding lists the rules of a GitTarget.
+func (r *Reconciler) feeding(ctx context.Context, target types.NamespacedName) []reconcile.Request {
+	return r.list(ctx, func(w *v1alpha3.WatchRule) bool { return w.Spec.GitTargetRef.Name == target.Name }, client.InNamespace(target.Namespace))
+}
+
+func (r *Reconciler) list(ctx context.Context, match func(*v1alpha3.WatchRule) bool, in ...client.ListOption) []reconcile.Request {
 	var l v1alpha3.WatchRuleList
-	if err := r.Client.List(ctx, &l); err != nil {
+	if err := r.Client.List(ctx, &l, in...); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "could not list WatchRules")
 		return nil
 	}
@@ -211,9 +279,7 @@ func (r *Reconciler) dirty(ctx context.Context, q workqueue.TypedRateLimitingInt
 		for {
 			select {
 			case req := <-r.Dirty:
-				for _, rule := range r.list(ctx, func(w *v1alpha3.WatchRule) bool {
-					return w.Namespace == req.Namespace && w.Spec.GitTargetRef.Name == req.Name
-				}) {
+				for _, rule := range r.feeding(ctx, req.NamespacedName) {
 					q.Add(rule)
 				}
 			case <-ctx.Done():

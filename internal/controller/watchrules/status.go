@@ -4,38 +4,61 @@
 package watchrules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
+	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
 	"github.com/configbutler/gitops-reverser/internal/rules"
 	"github.com/configbutler/gitops-reverser/internal/watch"
 )
 
-// report writes the rule's conditions; the gates contribute to Ready in the order of api 7.
+// report writes the rule's conditions. The gates contribute to Ready in the order of api 7: namespace, resources, target,
+// streams.
 func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, result rules.Result, pass *lifecycle.Pass) {
-	answer(obj, v1alpha3.SourceNamespaceAuthorizedCondition, result.Authorized, &pass.Summary)
-	if result.Refused.Status != "" {
-		answer(obj, v1alpha3.ResourcesResolvedCondition, result.Refused, &pass.Summary)
-		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "the rule is refused")
-		obj.Status.Streams = nil
-	} else if result.Effect != rules.Remove {
-		r.reportStreams(obj, target, pass)
-	} else {
+	s := &pass.Summary
+	obj.Status.Streams, obj.Status.UnresolvedSample = nil, nil
+	if obj.Spec.Suspend {
+		const text = "suspended: the rule selects nothing, Git stays as it is"
+		conditions.MarkUnknown(obj, v1alpha3.SourceNamespaceAuthorizedCondition, meta.SuspendedReason, text)
+		conditions.MarkUnknown(obj, v1alpha3.ResourcesResolvedCondition, meta.SuspendedReason, text)
+		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, meta.SuspendedReason, text)
+		reportTarget(obj, target, s)
+		if s.IsConverged() {
+			s.Converged(meta.SuspendedReason, text)
+		}
+		return
+	}
+	if result.Authorized.Status == "" {
+		conditions.MarkUnknown(obj, v1alpha3.SourceNamespaceAuthorizedCondition, meta.ProgressingReason, "not looked at while the rule is refused")
+	}
+	answer(obj, v1alpha3.SourceNamespaceAuthorizedCondition, result.Authorized, s)
+	if result.Effect == rules.Remove {
+		refused(obj, result, s)
+		reportTarget(obj, target, s)
+		return
+	}
+	status := r.reportResources(obj, target, s)
+	reportTarget(obj, target, s)
+	if status != nil {
+		reportCells(obj, *status, s)
+	}
+}
+
+// refused shows a rule that a gate keeps from being compiled.
+func refused(obj *v1alpha3.WatchRule, result rules.Result, s *lifecycle.Summary) {
+	if result.Refused.Status == "" {
 		conditions.MarkUnknown(obj, v1alpha3.ResourcesResolvedCondition, meta.ProgressingReason, "not looked at while the source namespace is not authorized")
-		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "the rule is refused")
-		obj.Status.Streams = nil
 	}
-	reportTarget(obj, target, &pass.Summary)
-	if obj.Spec.Suspend && pass.IsConverged() {
-		pass.Converged(meta.SuspendedReason, "suspended: the rule selects nothing, Git stays as it is")
-	}
+	answer(obj, v1alpha3.ResourcesResolvedCondition, result.Refused, s)
+	conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "the rule is refused")
 }
 
 // answer writes a condition of the compiler and lets it contribute.
@@ -58,49 +81,47 @@ func answer(obj *v1alpha3.WatchRule, condition string, a rules.Answer, s *lifecy
 	}
 }
 
-// reportStreams resolves the target's rules as the planner did and shows this rule's part.
-func (r *Reconciler) reportStreams(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, pass *lifecycle.Pass) {
-	name := types.NamespacedName{Namespace: target.Namespace, Name: target.Name}
+// reportResources resolves the target's rules as the planner does and shows this rule's part. It returns the state of the
+// rule's streams, nil when nothing is resolved.
+func (r *Reconciler) reportResources(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, s *lifecycle.Summary) *watch.Status {
+	pending := func(reason, text string) *watch.Status {
+		answer(obj, v1alpha3.ResourcesResolvedCondition, rules.Answer{Status: rules.Unknown, Reason: reason, Message: text}, s)
+		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "nothing is resolved yet")
+		return nil
+	}
+	name := client.ObjectKeyFromObject(target)
 	src, ok := r.Sources.Get(target.GetKubeProviderName())
 	if !ok || !src.Catalog().Ready() {
-		answer(obj, v1alpha3.ResourcesResolvedCondition, rules.Answer{
-			Status: rules.Unknown, Reason: v1alpha3.CatalogNotReadyReason, Message: "the source cluster's types are not known yet",
-		}, &pass.Summary)
-		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "nothing is resolved yet")
-		return
+		return pending(v1alpha3.CatalogNotReadyReason, "the source cluster's types are not known yet")
 	}
 	resolution := rules.Resolve(r.Store.ForTarget(name), src.Catalog())
 	i := slices.IndexFunc(resolution.Rules, func(a rules.RuleAnswer) bool { return a.Key == ruleOf(obj).Key })
 	if i < 0 {
-		conditions.MarkUnknown(obj, v1alpha3.ResourcesResolvedCondition, meta.ProgressingReason, "the rule is not compiled yet")
-		pass.Progressing(meta.ProgressingReason, "the rule is not compiled yet")
-		return
+		return pending(meta.ProgressingReason, "the rule is not compiled yet")
 	}
 	mine := resolution.Rules[i]
-	answer(obj, v1alpha3.ResourcesResolvedCondition, mine.Resolved, &pass.Summary)
+	answer(obj, v1alpha3.ResourcesResolvedCondition, mine.Resolved, s)
 	obj.Status.UnresolvedSample = mine.Unresolved[:min(5, len(mine.Unresolved))]
 	var status watch.Status
 	if k, ok := r.Targets.Get(name); ok {
 		status, _ = r.Watch.Status(k)
 	}
-	reportCells(obj, status.ForCells(mine.Cells), pass)
+	status = status.ForCells(mine.Cells)
+	return &status
 }
 
-func reportCells(obj *v1alpha3.WatchRule, s watch.Status, pass *lifecycle.Pass) {
+func reportCells(obj *v1alpha3.WatchRule, w watch.Status, s *lifecycle.Summary) {
 	obj.Status.Streams = &v1alpha3.StreamsStatus{
-		Summary: fmt.Sprintf("%d/%d", s.Ready, s.Total), Total: int32(s.Total), Ready: int32(s.Ready),
-		Replaying: int32(s.Replaying), Blocked: int32(s.Blocked),
+		Summary: fmt.Sprintf("%d/%d", w.Ready, w.Total), Total: int32(w.Total), Ready: int32(w.Ready),
+		Replaying: int32(w.Replaying), Blocked: int32(w.Blocked),
 	}
-	for _, t := range s.Types {
+	for _, t := range w.Types {
 		if t.Phase != watch.Streaming && len(obj.Status.Streams.PendingSample) < 5 {
-			obj.Status.Streams.PendingSample = append(obj.Status.Streams.PendingSample, t.Resource)
+			obj.Status.Streams.PendingSample = append(obj.Status.Streams.PendingSample, change.Type{Group: t.Group, Resource: t.Resource}.GroupResource())
 		}
 	}
-	reason, message := s.Reason, s.Message
-	if reason == "" {
-		reason = v1alpha3.NotReadyReason
-	}
-	switch s.Running {
+	reason, message := cmp.Or(w.Reason, v1alpha3.NotReadyReason), w.Message
+	switch w.Running {
 	case string(metav1.ConditionTrue):
 		conditions.MarkTrue(obj, v1alpha3.StreamsRunningCondition, reason, "%s", message)
 	case string(metav1.ConditionFalse):
@@ -108,11 +129,15 @@ func reportCells(obj *v1alpha3.WatchRule, s watch.Status, pass *lifecycle.Pass) 
 	default:
 		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, reason, "%s", message)
 	}
-	switch {
-	case s.Blocked > 0:
-		pass.Stalled(reason, message)
-	case s.Total > 0 && s.Running != string(metav1.ConditionTrue):
-		pass.Progressing(reason, message)
+	for _, t := range w.Types {
+		// A watch that fails is retried; what else blocks needs a person (decisions 60).
+		if t.Phase == watch.Blocked && t.Reason != v1alpha3.WatchErrorReason {
+			s.Stalled(t.Reason, t.Message)
+			return
+		}
+	}
+	if w.Total > 0 && w.Running != string(metav1.ConditionTrue) {
+		s.Progressing(reason, message)
 	}
 }
 
