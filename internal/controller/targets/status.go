@@ -80,7 +80,7 @@ func reportPlacement(obj *v1alpha3.GitTarget, t core.TargetStatus) {
 	l := report.Layout
 	now := &v1alpha3.PlacementStatus{
 		Mode: v1alpha3.LayoutMode(l.Mode), RenderRoot: l.Root, ReadOnlyBases: l.ReadOnlyBases[:min(len(l.ReadOnlyBases), maxBases)],
-		UnrenderedDocuments: int32(report.Unrendered), UnrenderedSample: report.UnrenderedSample,
+		UnrenderedDocuments: int32(report.Unrendered), UnrenderedSample: report.UnrenderedSample[:min(len(report.UnrenderedSample), sampleSize)],
 	}
 	if old := obj.Status.Placement; old != nil {
 		now.ResolvedAtCommit, now.ResolvedAt = old.ResolvedAtCommit, old.ResolvedAt
