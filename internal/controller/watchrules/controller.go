@@ -34,6 +34,12 @@ import (
 // +kubebuilder:rbac:groups=configbutler.ai,resources=watchrules,verbs=get;list;watch
 // +kubebuilder:rbac:groups=configbutler.ai,resources=watchrules/status,verbs=get;update;patch
 
+// owned are the conditions this reconciler writes besides the trio.
+var owned = []string{
+	v1alpha3.ResourcesResolvedCondition, v1alpha3.SourceNamespaceAuthorizedCondition, v1alpha3.StreamsRunningCondition,
+	v1alpha3.GitTargetReadyCondition,
+}
+
 // Targets knows the UID of each declared GitTarget.
 type Targets interface {
 	Get(name types.NamespacedName) (change.TargetKey, bool)
@@ -62,10 +68,7 @@ type Reconciler struct {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) error {
 	r.Kind = v1alpha3.WatchRuleKind
-	r.Owned = []string{
-		v1alpha3.ResourcesResolvedCondition, v1alpha3.SourceNamespaceAuthorizedCondition, v1alpha3.StreamsRunningCondition,
-		v1alpha3.GitTargetReadyCondition,
-	}
+	r.Owned = owned
 	r.Forget = r.forget
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.WatchRule{}, builder.WithPredicates(lifecycle.Changed())).
