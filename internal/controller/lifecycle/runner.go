@@ -153,9 +153,9 @@ func (r *Runner) forget(ctx context.Context, name types.NamespacedName) {
 // finalize is the one place that turns a pass into the trio, the echo of the request and the next pass.
 func (r *Runner) finalize(obj Object, pass Pass, err error) (ctrl.Result, error) {
 	handled, _ := object.GetStatusLastHandledReconcileAt(obj)
-	result := ctrl.Result{RequeueAfter: pass.pause(obj.GetRequeueAfter())}
+	result := ctrl.Result{RequeueAfter: pass.Pause(obj.GetRequeueAfter())}
 	if err == nil {
-		pass.apply(obj)
+		pass.Apply(obj)
 	} else {
 		// Nothing was found out: the finalizer makes Ready=False of it, which heals without a person.
 		conditions.MarkUnknown(obj, meta.ReadyCondition, meta.FailedReason, "%s", err.Error())
@@ -176,8 +176,8 @@ func (r *Runner) finalize(obj Object, pass Pass, err error) (ctrl.Result, error)
 	return result, nil
 }
 
-// pause is the time to the next pass.
-func (p *Pass) pause(interval time.Duration) time.Duration {
+// Pause is the time to the next pass.
+func (p *Pass) Pause(interval time.Duration) time.Duration {
 	pause := p.RequeueAfter
 	switch {
 	case pause != 0:

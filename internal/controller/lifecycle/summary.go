@@ -59,8 +59,8 @@ func (s *Summary) IsConverged() bool { return s.severity == converged }
 // IsStalled reports whether a person must act.
 func (s *Summary) IsStalled() bool { return s.severity == stalled }
 
-// apply marks the trio. An absent Reconciling or Stalled means False (decisions 76).
-func (s *Summary) apply(obj conditions.Setter) {
+// Apply marks the trio. An absent Reconciling or Stalled means False (decisions 76).
+func (s *Summary) Apply(obj conditions.Setter) {
 	switch s.severity {
 	case stalled:
 		conditions.Delete(obj, meta.ReconcilingCondition)

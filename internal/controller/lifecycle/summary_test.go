@@ -73,7 +73,7 @@ func TestScenario33_TheGravestContributionWins(t *testing.T) {
 				c.to(&s)
 			}
 			obj := &v1alpha3.KubeProvider{}
-			s.apply(obj)
+			s.Apply(obj)
 			ready := conditions.Get(obj, meta.ReadyCondition)
 			g.Expect(ready.Status).To(Equal(tt.ready))
 			g.Expect(ready.Reason).To(Equal(tt.reason))
@@ -92,7 +92,7 @@ func TestScenario31_TheTrioIsLegal(t *testing.T) {
 				for _, c := range []contribution{before, after} {
 					var s Summary
 					c.to(&s)
-					s.apply(obj)
+					s.Apply(obj)
 					obj.Status.ObservedGeneration = obj.Generation
 					g.Expect(kstatus.Legal(t.Context(), obj)).To(Succeed())
 				}
@@ -129,7 +129,7 @@ func TestPauseOfAPass(t *testing.T) {
 			for _, d := range tt.in {
 				tt.pass.Within(d)
 			}
-			NewWithT(t).Expect(tt.pass.pause(interval)).To(BeNumerically("~", tt.want, tt.want/5))
+			NewWithT(t).Expect(tt.pass.Pause(interval)).To(BeNumerically("~", tt.want, tt.want/5))
 		})
 	}
 }
