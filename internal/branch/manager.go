@@ -49,7 +49,8 @@ type Options struct {
 	Grace time.Duration
 	Clock clock.Clock
 	Log   logr.Logger
-	// Warn tells a person what a commit cannot undo, such as a clear text that stays in history; may be nil.
+	// Warn tells a person what a commit cannot undo, such as a clear text that stays in history, or which Secret cannot be
+	// encrypted; may be nil.
 	Warn func(target change.TargetKey, reason, message string)
 	// Metrics counts; required.
 	Metrics *metrics.Metrics

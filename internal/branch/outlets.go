@@ -139,6 +139,9 @@ func (o outlets) countPlan(k change.TargetKey, log logr.Logger, report *PlanRepo
 		}
 		if x.Outcome == plan.Refused {
 			log.Info("an object is not written", "object", x.Object.String(), "path", x.Path, "reason", x.Reason, "cause", x.Message)
+			if o.m.o.Warn != nil && x.Encryption != "" {
+				o.m.o.Warn(k, "SensitiveContent", fmt.Sprintf("%s is not written: %s", x.Object, x.Message))
+			}
 		}
 		for _, note := range x.Notes {
 			log.Info(note, "object", x.Object.String(), "path", x.Path)

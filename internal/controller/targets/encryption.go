@@ -136,6 +136,10 @@ func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget, spec *
 		if errors.As(err, &typed) {
 			out.Reason = typed.ConditionReason()
 		}
+		if source.Secret == nil && out.Reason == v1alpha3.MissingSecretReason {
+			out.Message += "; create it with an age identity in an entry that ends in " + encryption.KeySuffix +
+				", or set recipients.generateWhenMissing to have one made"
+		}
 		return out, nil
 	}
 	out := Encryption{Ready: true, Revision: revision(keys.Recipients(), version, rekeyOf(t), spec.UseRepositoryRules)}
