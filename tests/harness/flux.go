@@ -48,13 +48,9 @@ func (c *ControlPlane) InstallFlux(ctx context.Context) error {
 // StartSourceController runs Flux's source-controller against a control plane that InstallFlux prepared, with its
 // artifacts in dir, and waits until it is ready.
 func StartSourceController(cp *ControlPlane, dir string) (*Process, error) {
-	return startFlux(cp, dir, sourceController, func(home string) ([]string, error) {
-		port, err := FreePort()
-		if err != nil {
-			return nil, err
-		}
+	return startFlux(cp, dir, sourceController, func(home, addr string) ([]string, error) {
 		// The controller creates no folder for its artifacts.
-		storage, addr := filepath.Join(home, "artifacts"), fmt.Sprintf("127.0.0.1:%d", port)
+		storage := filepath.Join(home, "artifacts")
 		return []string{"--storage-path", storage, "--storage-addr", addr, "--storage-adv-addr", addr}, os.MkdirAll(storage, 0o700)
 	})
 }
@@ -62,12 +58,15 @@ func StartSourceController(cp *ControlPlane, dir string) (*Process, error) {
 // StartKustomizeController runs Flux's kustomize-controller against a control plane that InstallFlux prepared, and
 // waits until it is ready. It decrypts with SOPS in process.
 func StartKustomizeController(cp *ControlPlane, dir string) (*Process, error) {
-	return startFlux(cp, dir, kustomizeController, func(string) ([]string, error) { return nil, nil })
+	return startFlux(cp, dir, kustomizeController, func(string, string) ([]string, error) { return nil, nil })
 }
+
+// ownFlags gives the flags only one controller has; addr is free to listen on.
+type ownFlags func(home, addr string) ([]string, error)
 
 // startFlux starts one controller. A port can be taken between choosing and listening; another choice is another
 // attempt.
-func startFlux(cp *ControlPlane, dir, name string, own func(home string) ([]string, error)) (*Process, error) {
+func startFlux(cp *ControlPlane, dir, name string, own ownFlags) (*Process, error) {
 	binary, err := Tool(name)
 	if err != nil {
 		return nil, err
@@ -85,28 +84,24 @@ func startFlux(cp *ControlPlane, dir, name string, own func(home string) ([]stri
 	return nil, err
 }
 
-func startFluxOnce(cp *ControlPlane, home, name, binary string, own func(string) ([]string, error)) (*Process, error) {
-	args, err := own(home)
+func startFluxOnce(cp *ControlPlane, home, name, binary string, own ownFlags) (*Process, error) {
+	ports, err := FreePorts(3)
 	if err != nil {
 		return nil, err
 	}
-	metrics, err := FreePort()
+	addr := func(i int) string { return fmt.Sprintf("127.0.0.1:%d", ports[i]) }
+	args, err := own(home, addr(0))
 	if err != nil {
 		return nil, err
 	}
-	health, err := FreePort()
-	if err != nil {
-		return nil, err
-	}
-	args = append(args,
-		"--metrics-addr", fmt.Sprintf("127.0.0.1:%d", metrics), "--health-addr", fmt.Sprintf("127.0.0.1:%d", health),
+	args = append(args, "--metrics-addr", addr(1), "--health-addr", addr(2),
 		"--events-addr=", "--requeue-dependency=2s", "--min-retry-delay=200ms", "--interval-jitter-percentage=0")
 	env := baseEnv(home, "KUBECONFIG="+cp.Kubeconfig, "RUNTIME_NAMESPACE="+FluxNamespace, "TUF_ROOT="+filepath.Join(home, "tuf"))
 	p, err := StartProcess(home, name, binary, args, env)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.WaitReady(time.Minute, httpOK(http.DefaultClient, fmt.Sprintf("http://127.0.0.1:%d/readyz", health))); err != nil {
+	if err := p.WaitReady(time.Minute, httpOK(http.DefaultClient, "http://"+addr(2)+"/readyz")); err != nil {
 		p.Kill()
 		return nil, err
 	}
