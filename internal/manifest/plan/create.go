@@ -44,7 +44,7 @@ func (p creator) create(ctx context.Context, fresh []*creation) error {
 		if c.placed.Refusal == nil {
 			return false
 		}
-		c.subject.report.Source = string(c.placed.Source)
+		c.subject.report.Path, c.subject.report.Source = c.placed.Path, string(c.placed.Source)
 		if c.subject.report.Source == "" {
 			c.subject.report.Source = string(placement.Canonical)
 		}
@@ -174,6 +174,10 @@ func (p creator) withdraw(fresh []*creation, written map[string]bool) error {
 		if err != nil {
 			return err
 		}
+	}
+	if p.kust.newRoot != "" && len(written) == 0 {
+		p.work.Undo(p.kust.newRoot)
+		p.kust.newRoot = ""
 	}
 	return nil
 }
