@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/utils/clock"
 
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 	"github.com/configbutler/gitops-reverser/internal/change"
@@ -28,7 +29,16 @@ type lane struct {
 	now     func() time.Time
 	log     logr.Logger
 	folders map[change.TargetKey]*folder
+	// swollen: a large snapshot was planned and its garbage is still there.
+	swollen bool
 }
+
+const (
+	// largeSnapshot is the size from which the garbage of a plan is given back to the system, in bytes.
+	largeSnapshot = 8 << 20
+	// tidyAfter is how long the lane must have been idle before: by then the write is published and let go.
+	tidyAfter = 5 * time.Second
+)
 
 // folder is what the lane remembers of a target between writes; all of it can be found out again from the tree.
 type folder struct {
@@ -42,16 +52,31 @@ func newLane(store *gitstore.Store, now func() time.Time, log logr.Logger) *lane
 }
 
 // run answers every job exactly once.
-func (l *lane) run(ctx context.Context, jobs <-chan job, answers chan<- core.Input) {
+func (l *lane) run(ctx context.Context, c clock.Clock, jobs <-chan job, answers chan<- core.Input) {
 	defer func() { _ = l.store.Close() }()
-	for {
-		select {
-		case j := <-jobs:
-			answers <- l.do(j)
-		case <-ctx.Done():
-			return
-		}
+	for l.turn(ctx, c, jobs, answers) {
 	}
+}
+
+// turn takes one job, or tidies up when none comes; false ends the lane.
+func (l *lane) turn(ctx context.Context, c clock.Clock, jobs <-chan job, answers chan<- core.Input) bool {
+	var idle <-chan time.Time
+	if l.swollen {
+		t := c.NewTimer(tidyAfter)
+		defer t.Stop()
+		idle = t.C()
+	}
+	select {
+	case j := <-jobs:
+		answers <- l.do(j)
+	case <-idle:
+		// An idle process would keep the garbage for minutes, because nothing makes it collect.
+		l.swollen = false
+		debug.FreeOSMemory()
+	case <-ctx.Done():
+		return false
+	}
+	return true
 }
 
 // do performs an effect; a panic of a library is that effect's failure, never the process's (decisions 94).

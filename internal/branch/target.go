@@ -94,5 +94,5 @@ func (r *PlanReport) trim() {
 		kept[o.Outcome]++
 		return kept[o.Outcome] > reportSample || o.Outcome == plan.Unchanged
 	})
-	r.Objects = slices.Clip(r.Objects)
+	r.Objects = slices.Clone(r.Objects) // lets go of the whole list
 }

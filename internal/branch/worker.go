@@ -70,7 +70,7 @@ type job struct {
 func (w *worker) run(ctx context.Context, grace time.Duration) {
 	laneCtx, stopLane := context.WithCancel(context.WithoutCancel(ctx))
 	var lane sync.WaitGroup
-	lane.Go(func() { w.lane.run(laneCtx, w.jobs, w.answers) })
+	lane.Go(func() { w.lane.run(laneCtx, w.clock, w.jobs, w.answers) })
 	w.loop(ctx, laneCtx, grace)
 	w.refuseRest()
 	close(w.done)

@@ -15,6 +15,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/gitstore"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
@@ -41,6 +42,9 @@ func (l *lane) write(ctx context.Context, e core.Write) core.Input {
 	if err != nil {
 		return writeFailed(answer, core.ReasonStore, err)
 	}
+	if e.Work.Snapshot != nil && e.Work.Snapshot.Size() > largeSnapshot {
+		l.swollen = true
+	}
 	before, _ := e.Decision.(*decided)
 	result, err := plan.Plan(ctx, l.request(e, frozen, before, treeView{tree}))
 	if err != nil {
@@ -66,7 +70,42 @@ func (l *lane) write(ctx context.Context, e core.Write) core.Input {
 		answer.Outcome = core.WriteNothing
 		return answer
 	}
-	return l.commit(ctx, e, frozen, before, result, answer)
+	answer = l.commit(ctx, e, frozen, before, result, answer)
+	if answer.Outcome == core.WriteCommitted {
+		l.follow(ctx, e, frozen, answer.Commit, result)
+	}
+	return answer
+}
+
+// follow brings the remembered inventory up to a commit, from the bytes that were just written: the next plan reads
+// nothing back. What cannot be read here is left to its scan.
+func (l *lane) follow(ctx context.Context, e core.Write, f *Frozen, commit core.Commit, result *plan.Result) {
+	view, err := l.store.Tree(gitstore.Hash(commit))
+	if err != nil {
+		return
+	}
+	t := writtenTree{treeView: treeView{view}, blobs: make(map[manifest.ID][]byte, len(result.Edits))}
+	for i := range result.Edits {
+		if x := &result.Edits[i]; !x.Delete {
+			t.blobs[manifest.BlobID(x.Content)] = x.Content
+		}
+	}
+	if next, _, err := inventory.Scan(ctx, t, f.Path, result.Folder); err == nil {
+		l.folder(e.Work.Target, f.Path).inventory = next
+	}
+}
+
+// writtenTree is a tree with the bytes of its newest files at hand.
+type writtenTree struct {
+	treeView
+	blobs map[manifest.ID][]byte
+}
+
+func (t writtenTree) Blob(id manifest.ID) ([]byte, error) {
+	if b, ok := t.blobs[id]; ok {
+		return b, nil
+	}
+	return t.treeView.Blob(id)
 }
 
 func (l *lane) request(e core.Write, f *Frozen, before *decided, tree manifest.Tree) plan.Request {
@@ -99,7 +138,7 @@ func (l *lane) folder(k change.TargetKey, path string) *folder {
 }
 
 // commit writes the plan's edits as one commit and keeps what a replay needs.
-func (l *lane) commit(ctx context.Context, e core.Write, f *Frozen, before *decided, result *plan.Result, answer core.Written) core.Input {
+func (l *lane) commit(ctx context.Context, e core.Write, f *Frozen, before *decided, result *plan.Result, answer core.Written) core.Written {
 	d := before
 	if d == nil {
 		var err error

@@ -33,6 +33,8 @@ type Overlay struct {
 	// below counts the written files under each directory.
 	below map[string]int
 	dirs  map[manifest.ID]map[string]manifest.DirEntry
+	// last is the file of the tree read last: a plan compares a file and then edits it.
+	last overlaid
 }
 
 // overlaid is one changed file; a nil content is a removed one.
@@ -157,8 +159,14 @@ func (o *Overlay) File(name string) ([]byte, manifest.ID, error) {
 	if !regular(e.Mode) {
 		return nil, manifest.ID{}, notFile(name)
 	}
-	b, err := o.tree.Blob(e.ID)
-	return b, e.ID, err
+	if o.last.id != e.ID || o.last.content == nil {
+		b, err := o.tree.Blob(e.ID)
+		if err != nil {
+			return nil, e.ID, err
+		}
+		o.last = overlaid{content: b, id: e.ID}
+	}
+	return o.last.content, e.ID, nil
 }
 
 // ID implements Files.
