@@ -358,6 +358,9 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	return nil
 }
 
+// statusDelay is how long changes of a target's status are gathered before its objects are looked at again.
+const statusDelay = 200 * time.Millisecond
+
 // fan tells both controllers about targets whose data plane changed.
 func fan(ctx context.Context, dirty *mailbox.Mailbox[change.TargetKey], to ...chan<- reconcile.Request) {
 	for {
@@ -365,6 +368,14 @@ func fan(ctx context.Context, dirty *mailbox.Mailbox[change.TargetKey], to ...ch
 		case <-ctx.Done():
 			return
 		case <-dirty.Wake():
+		}
+		// One commit changes a status several times within milliseconds; one pass shows them all.
+		gather := time.NewTimer(statusDelay)
+		select {
+		case <-ctx.Done():
+			gather.Stop()
+			return
+		case <-gather.C:
 		}
 		for _, k := range dirty.Take() {
 			req := reconcile.Request{}
