@@ -228,10 +228,11 @@ func alignNamespace(live, rendered map[string]any, t change.Type) {
 	}
 }
 
-// keepRenderedMetadata takes what the build adds to the metadata of a sensitive object out of what is sealed.
-func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git any) {
+// keepRenderedMetadata takes what the build adds to the metadata of a sensitive object out of what is sealed. False means
+// that the build changes more of the object than its metadata: what is sealed would not be what it gives.
+func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git any) bool {
 	if !k.renders(d) {
-		return
+		return true
 	}
 	for _, h := range k.hits(s.id, s.item.Type) {
 		v, err := h.object.Value()
@@ -240,6 +241,9 @@ func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git 
 		if err != nil || !ok1 || !ok2 || h.object.Origin != d.Path {
 			continue
 		}
+		if !compare.Equal(besideMetadata(r), besideMetadata(g), compare.Options{}) {
+			return false
+		}
 		live := maps1(s.live["metadata"])
 		if ns := namespaceOf(r); ns != "" {
 			live["namespace"] = ns
@@ -247,8 +251,17 @@ func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git 
 		if m, err := render.Form(g["metadata"], r["metadata"], any(live)); err == nil && m != nil {
 			s.live["metadata"] = m
 		}
-		return
+		return true
 	}
+	return true
+}
+
+// besideMetadata is an object without its metadata and without what encryption adds.
+func besideMetadata(v map[string]any) map[string]any {
+	out := cloneMap(v)
+	delete(out, "metadata")
+	delete(out, "sops")
+	return out
 }
 
 func maps1(v any) map[string]any {

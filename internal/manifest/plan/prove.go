@@ -163,13 +163,13 @@ func (k prover) moved(after *render.Build, o *render.Object, settled map[*render
 
 // met reports whether a rendered object is what the cluster has; field is the first place where it is not.
 func (k prover) met(e *expectation, o *render.Object) (field string, ok bool) {
-	if e.loose {
-		return "", true
-	}
 	v, err := o.Value()
 	rendered, isMap := v.(map[string]any)
 	if err != nil || !isMap {
 		return "/", false
+	}
+	if e.loose {
+		return k.sealedAs(e, rendered)
 	}
 	live := cloneMap(e.subject.live)
 	live["metadata"] = maps1(live["metadata"])
@@ -185,6 +185,27 @@ func (k prover) met(e *expectation, o *render.Object) (field string, ok bool) {
 		return d[0], false
 	}
 	return "/", false
+}
+
+// sealedAs reports whether the build gives a sealed document as it stands in its file; only metadata may be added.
+func (k prover) sealedAs(e *expectation, rendered map[string]any) (field string, ok bool) {
+	b, err := k.p.file(e.path)
+	if err != nil {
+		return "/", false
+	}
+	for _, d := range documentsIn(b) {
+		if d.head.Group != e.subject.id.Group || d.head.Kind != e.subject.id.Kind || d.head.Name != e.subject.id.Name {
+			continue
+		}
+		want := besideMetadata(d.value())
+		if compare.Equal(besideMetadata(rendered), want, compare.Options{}) {
+			return "", true
+		}
+		if f := differences(besideMetadata(rendered), want, 1); len(f) > 0 {
+			field = f[0]
+		}
+	}
+	return field, false
 }
 
 // settleForProof gives live the namespace the identity says, then makes the exceptions of git-writer 4.8.

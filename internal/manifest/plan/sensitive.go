@@ -29,7 +29,11 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 		return nil, nil //nolint:nilnil // refused
 	}
 	p.settleNamespace(s.live, s.id, namespaceOf(git) == "")
-	p.kust.keepRenderedMetadata(s, d, git)
+	if !p.kust.keepRenderedMetadata(s, d, git) {
+		p.refused(s, ReasonNotEditable, d.Path+": a patch of the folder changes the object in the build, and nothing can be "+
+			"merged into an encrypted document; take the patch away")
+		return nil, nil //nolint:nilnil // refused
+	}
 	if !d.Encrypted && p.documents(d.Path) > 1 {
 		return &creation{subject: s, sensitive: true, labels: labelsOf(s.live), moved: d}, nil
 	}

@@ -97,21 +97,22 @@ func (e *BuildError) Unwrap() error { return e.Err }
 func run(g *graph) (*Build, error) {
 	files := g.files
 	root := g.kusts[g.root]
+	failed := func(err error) error { return &BuildError{Root: g.root, Err: quiet(err, files)} }
 	traced, err := withOrigins(files[root.file])
 	if err != nil {
-		return nil, &BuildError{Root: g.root, Err: err}
+		return nil, failed(err)
 	}
 	files = maps.Clone(files)
 	files[root.file] = traced
 	res, err := krustyRun(files, g.root)
 	if err != nil {
-		return nil, &BuildError{Root: g.root, Err: err}
+		return nil, failed(err)
 	}
 	b := &Build{Root: g.root, graph: g, Objects: make([]*Object, 0, len(res)), index: make(map[key][]*Object, len(res))}
 	for _, r := range res {
 		o, err := object(g.root, r)
 		if err != nil {
-			return nil, &BuildError{Root: g.root, Err: err}
+			return nil, failed(err)
 		}
 		b.Objects = append(b.Objects, o)
 		k := key{o.Group, o.Kind, o.Namespace, o.Name}
