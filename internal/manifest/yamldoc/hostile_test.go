@@ -107,6 +107,24 @@ func TestScenario18_AliasBomb(t *testing.T) {
 	g.Expect(CheckAliases(src)).To(MatchError(ContainSubstring("more than 100000 nodes")))
 }
 
+// TestErrorsHoldNoText: what does not parse can be a Secret that somebody types.
+func TestErrorsHoldNoText(t *testing.T) {
+	const planted = "pl-hunter2"
+	for _, value := range []string{"*" + planted, "[*" + planted, "@" + planted, "`" + planted, "%" + planted, `"` + planted, "'" + planted,
+		`"` + planted + `\q"`, "{" + planted, "&" + planted + " &" + planted, "!<" + planted, "!a!" + planted, "|" + planted, planted + ": " + planted} {
+		t.Run(value, func(t *testing.T) {
+			g := NewWithT(t)
+			src := []byte("data:\n  password: " + value + "\n")
+			_, err := Parse(src)
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(err.Error()).NotTo(ContainSubstring(planted))
+			if err := CheckAliases(src); err != nil {
+				g.Expect(err.Error()).NotTo(ContainSubstring(planted))
+			}
+		})
+	}
+}
+
 // TestCheckAliases lists files that must never reach kustomize, and files that may.
 func TestCheckAliases(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{

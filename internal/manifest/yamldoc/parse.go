@@ -93,6 +93,10 @@ func lineOf(b []byte, at int) int {
 
 func syntaxError(err error) *SyntaxError {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
+	if strings.HasPrefix(msg, "unknown anchor ") {
+		// The one message of the parser that repeats the text: a password such as *hunter2 is such an alias.
+		msg = "an alias names an unknown anchor; a text that starts with * must be quoted"
+	}
 	e := &SyntaxError{Msg: msg}
 	if rest, ok := strings.CutPrefix(msg, "line "); ok {
 		if num, text, ok := strings.Cut(rest, ": "); ok {
