@@ -170,7 +170,8 @@ func TestBuiltinTable(t *testing.T) {
 
 	crds, err := os.ReadFile(filepath.Join("testdata", "crd.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(ty.addCRDs(crds)).To(Succeed())
+	_, err = ty.addCRDs(crds)
+	g.Expect(err).NotTo(HaveOccurred())
 	b, err := ty.lookup("boats.dock.test")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(b).To(Equal(change.Type{Group: "dock.test", Version: "v1", Kind: "Boat", Resource: "boats", Namespaced: true}))
