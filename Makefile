@@ -8,7 +8,7 @@ LDFLAGS ?= -s -w -X main.version=$(VERSION)
 # Three packages at once on two cores: the end-to-end packages mostly wait for the real parts.
 TEST_PARALLEL ?= 3
 TEST_TIMEOUT ?= 25m
-FUZZ_TIME ?= 10s
+FUZZ_TIME ?= 5s
 SEED ?= 1
 N ?= 10000
 KILLS ?= 200
