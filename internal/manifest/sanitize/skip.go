@@ -54,12 +54,28 @@ func clusterMade(w *work) bool {
 		}
 	case w.is("", "Service"):
 		return w.namespace == "default" && w.name == "kubernetes"
+	case w.is("", "Secret"):
+		return w.ownKey()
 	case w.is("", "PersistentVolume"):
 		_, provisioned := w.facts.annotations["pv.kubernetes.io/provisioned-by"]
 		return provisioned
 	}
 	// A dump without managed fields does not tell whether somebody changed a built-in role; most nobody did.
 	return w.facts.labels["kubernetes.io/bootstrapping"] == "rbac-defaults" && w.facts.live && !w.own.evidence()
+}
+
+// ownKeyMarks are the annotations of a Secret whose age identity this operator generated.
+var ownKeyMarks = []string{"configbutler.ai/age-recipient", "configbutler.ai/backup-warning"}
+
+// ownKey reports a Secret that this operator made for itself. Its keys must not travel with what they protect, whatever
+// a rule selects.
+func (w *work) ownKey() bool {
+	for _, m := range ownKeyMarks {
+		if _, ok := w.facts.annotations[m]; ok {
+			return true
+		}
+	}
+	return strings.HasPrefix(text(w.obj["type"]), "configbutler.ai/")
 }
 
 // untouched reports a stripped object that holds nothing but its identity and the label every namespace gets.
