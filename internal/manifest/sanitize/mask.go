@@ -52,9 +52,10 @@ func (s *Sanitizer) mask(w *work) []string {
 	return names
 }
 
-// aggregatedRules are the rules of a ClusterRole that the control plane gathers from others.
+// aggregatedRules are the rules of a ClusterRole that the control plane gathers from others, whoever wrote some first:
+// it overwrites them.
 func aggregatedRules(w *work) []string {
-	if w.is("rbac.authorization.k8s.io", "ClusterRole") && w.obj["aggregationRule"] != nil && !w.own.userOwns(fieldSteps("rules")) {
+	if w.is("rbac.authorization.k8s.io", "ClusterRole") && w.obj["aggregationRule"] != nil {
 		return []string{"/rules"}
 	}
 	return nil
