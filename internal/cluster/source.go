@@ -151,7 +151,8 @@ func (s *Source) Refresh(ctx context.Context) error {
 		s.lookAtNamespaces(ctx, c)
 		outcome = map[bool]string{true: "changed", false: "unchanged"}[changed]
 	}
-	if r := s.options.Recorder; r != nil {
+	// A source that was let go meanwhile has no series any more.
+	if r := s.options.Recorder; r != nil && c.ctx.Err() == nil {
 		r.CatalogRefreshed(s.name, outcome, s.options.Clock.Since(began))
 		allowed, excluded, trusted, degraded := s.Catalog().counts()
 		r.CatalogSize(s.name, allowed, excluded, trusted, degraded)

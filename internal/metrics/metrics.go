@@ -184,7 +184,7 @@ func (m *Metrics) ForgetObject(kind, namespace, name string) {
 	m.conditions.DeletePartialMatch(prometheus.Labels{"kind": kind, "resource_namespace": namespace, "resource_name": name})
 }
 
-// ForgetTarget ends every series of a deleted GitTarget.
+// ForgetTarget ends the series of a GitTarget that nobody works for any more. Its conditions end with the object.
 func (m *Metrics) ForgetTarget(namespace, name string) {
 	match := prometheus.Labels{"gittarget_namespace": namespace, "gittarget_name": name}
 	g, w := &m.Git, &m.Watch
@@ -196,7 +196,6 @@ func (m *Metrics) ForgetTarget(namespace, name string) {
 	} {
 		v.DeletePartialMatch(match)
 	}
-	m.ForgetObject("GitTarget", namespace, name)
 }
 
 // ForgetBranch ends every series of a branch that nobody writes any more.
@@ -208,5 +207,15 @@ func (m *Metrics) ForgetBranch(providerNamespace, providerName, branch string) {
 		g.CommitFailures.MetricVec, g.MaterializationFailures.MetricVec, g.PushDuration.MetricVec,
 	} {
 		v.DeletePartialMatch(match)
+	}
+}
+
+// ForgetSource ends every series of a source cluster that is gone.
+func (m *Metrics) ForgetSource(name string) {
+	w := &m.Watch
+	for _, v := range []*prometheus.MetricVec{
+		w.CatalogRefreshes.MetricVec, w.CatalogRefreshDuration.MetricVec, w.CatalogResources.MetricVec, w.CatalogGroupVersions.MetricVec,
+	} {
+		v.DeletePartialMatch(prometheus.Labels{"source_cluster": name})
 	}
 }

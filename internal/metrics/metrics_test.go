@@ -84,9 +84,31 @@ func TestSeriesEndWithTheirObject(t *testing.T) {
 	m.SetConditions("GitTarget", "shop", "live", []Condition{{"Ready", "False", "Progressing"}})
 	g.Expect(testutil.CollectAndCount(m.conditions)).To(Equal(1))
 	m.ForgetTarget("shop", "live")
-	g.Expect(testutil.CollectAndCount(m.conditions)).To(Equal(0))
 	g.Expect(testutil.CollectAndCount(m.Watch.Events)).To(Equal(0))
 	g.Expect(testutil.CollectAndCount(m.Watch.Types)).To(Equal(0))
+	g.Expect(testutil.CollectAndCount(m.conditions)).To(Equal(1), "a refused GitTarget still says so")
+	m.ForgetObject("GitTarget", "shop", "live")
+	g.Expect(testutil.CollectAndCount(m.conditions)).To(Equal(0))
+}
+
+func TestSeriesEndWithTheirBranchAndSource(t *testing.T) {
+	g := NewWithT(t)
+	m := New(prometheus.NewRegistry())
+	for _, branch := range []string{"main", "dev"} {
+		m.Git.Pushes.WithLabelValues("shop", "infra", branch, "pushed").Inc()
+		m.Git.PushDuration.WithLabelValues("shop", "infra", branch).Observe(1)
+	}
+	m.ForgetBranch("shop", "infra", "dev")
+	g.Expect(testutil.CollectAndCount(m.Git.Pushes)).To(Equal(1))
+	g.Expect(testutil.CollectAndCount(m.Git.PushDuration)).To(Equal(1))
+	r := WatchRecorder{m}
+	for _, source := range []string{"near", "far"} {
+		r.CatalogRefreshed(source, "changed", time.Second)
+		r.CatalogSize(source, 1, 0, 1, 0)
+	}
+	m.ForgetSource("far")
+	g.Expect(testutil.CollectAndCount(m.Watch.CatalogRefreshes)).To(Equal(1))
+	g.Expect(testutil.CollectAndCount(m.Watch.CatalogResources)).To(Equal(2))
 }
 
 func TestStateIsReadAtScrape(t *testing.T) {

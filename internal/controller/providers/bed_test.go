@@ -81,7 +81,7 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 	b.repos.Kind, b.repos.Owned = v1alpha3.GitProviderKind, []string{v1alpha3.ReceiverReadyCondition}
 	b.repos.Forget = func(_ context.Context, name types.NamespacedName) { b.git.forget(name) }
 	b.kube.Kind, b.kube.Owned = v1alpha3.KubeProviderKind, []string{v1alpha3.ValidatedCondition}
-	b.kube.Forget = func(_ context.Context, name types.NamespacedName) { b.sources.Remove(name.Name) }
+	b.kube.Forget = b.kube.forget
 	return b
 }
 

@@ -44,11 +44,16 @@ type KubeProviderReconciler struct {
 func (r *KubeProviderReconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) error {
 	r.Kind = v1alpha3.KubeProviderKind
 	r.Owned = []string{v1alpha3.ValidatedCondition}
-	r.Forget = func(_ context.Context, name types.NamespacedName) { r.Sources.Remove(name.Name) }
+	r.Forget = r.forget
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.KubeProvider{}, builder.WithPredicates(lifecycle.Changed())).
 		WithOptions(o).
 		Complete(r)
+}
+
+func (r *KubeProviderReconciler) forget(_ context.Context, name types.NamespacedName) {
+	r.Sources.Remove(name.Name)
+	r.Metrics.ForgetSource(name.Name)
 }
 
 // Reconcile makes one pass.
