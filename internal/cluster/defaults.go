@@ -15,7 +15,7 @@ type (
 )
 
 // defaultTable holds, per OpenAPI component, the values that the API server fills in without saying so in its OpenAPI
-// documents (decision 39). A path with dots goes into the fields below. Keys are short for io.k8s.api.<key>.
+// documents (decision 39). What depends on other fields of the object is not here: see sanitize.WithoutDerived. A path with dots goes into the fields below. Keys are short for io.k8s.api.<key>.
 var defaultTable = map[string]map[string]any{
 	"core.v1.PodSpec": {
 		"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "terminationGracePeriodSeconds": int64(30),
@@ -23,9 +23,9 @@ var defaultTable = map[string]map[string]any{
 	},
 	"core.v1.Container": {
 		"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File",
-		"imagePullPolicy": "IfNotPresent",
 	},
 	"core.v1.ContainerPort": {"protocol": "TCP"},
+	"core.v1.EndpointPort":  {"protocol": "TCP"},
 	"core.v1.Probe": {
 		"timeoutSeconds": int64(1), "periodSeconds": int64(10), "successThreshold": int64(1), "failureThreshold": int64(3),
 	},
@@ -102,7 +102,6 @@ var defaultTable = map[string]map[string]any{
 		"failedJobsHistoryLimit": int64(1),
 	},
 
-	"networking.v1.NetworkPolicySpec":               {"policyTypes": list{"Ingress"}},
 	"networking.v1.NetworkPolicyPort":               {"protocol": "TCP"},
 	"networking.v1.IngressClassParametersReference": {"scope": "Cluster"},
 
@@ -123,13 +122,23 @@ var defaultTable = map[string]map[string]any{
 		"scaleDown.policies":                 scaleDown["policies"],
 	},
 
+	"flowcontrol.v1.FlowSchemaSpec": {"matchingPrecedence": int64(1000)},
+	"flowcontrol.v1.LimitedPriorityLevelConfiguration": {
+		"lendablePercent": int64(0), "nominalConcurrencyShares": int64(30),
+	},
+	"flowcontrol.v1.QueuingConfiguration": {
+		"handSize": int64(8), "queueLengthLimit": int64(50), "queues": int64(64),
+	},
+	"resource.v1.ExactDeviceRequest": {"allocationMode": "ExactCount", "count": int64(1)},
+	"resource.v1.DeviceSubRequest":   {"allocationMode": "ExactCount", "count": int64(1)},
+
 	"rbac.v1.RoleRef": {"apiGroup": "rbac.authorization.k8s.io"},
 	"rbac.v1.Subject": {"apiGroup": "rbac.authorization.k8s.io"},
 
 	"storage.v1.StorageClass": {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
 	"storage.v1.CSIDriverSpec": {
 		"attachRequired": true, "podInfoOnMount": false, "storageCapacity": false, "requiresRepublish": false,
-		"seLinuxMount": false, "fsGroupPolicy": "ReadWriteOnceWithFSType", "volumeLifecycleModes": list{"Persistent"},
+		"seLinuxMount": false, "preventPodSchedulingIfMissing": false, "fsGroupPolicy": "ReadWriteOnceWithFSType", "volumeLifecycleModes": list{"Persistent"},
 	},
 	"scheduling.v1.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
 

@@ -20,6 +20,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 	"github.com/configbutler/gitops-reverser/tests/harness"
 )
 
@@ -158,6 +159,7 @@ func equalsItself(t *testing.T, cp *harness.ControlPlane, s *Source, git map[str
 	g.Expect(s.LoadSchema(t.Context(), change.Type{Group: group, Version: version})).To(Succeed())
 	o := compare.Options{Schema: s.Schemas().Schema(group, version, av.Kind), BuiltIn: s.Schemas().BuiltIn(group)}
 	g.Expect(o.Schema).NotTo(BeNil())
+	sanitize.WithoutDerived(git, live, group, av.Kind)
 	normal, err := json.MarshalIndent(compare.Normalize(live, git, o), "", " ")
 	g.Expect(err).NotTo(HaveOccurred())
 	want, err := json.MarshalIndent(git, "", " ")

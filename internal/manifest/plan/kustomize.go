@@ -151,6 +151,7 @@ func (k *kustomize) enqueue(pd *pending) error {
 		return fmt.Errorf("decode the render of %s: %w", pd.s.id, err)
 	}
 	k.p.explain(pd.s, rendered, pd.object.Origin)
+	withoutDerived(rendered, pd.s)
 	alignNamespace(pd.s.live, rendered, pd.s.item.Type)
 	live, ok := compare.Normalize(pd.s.live, rendered, pd.s.options).(map[string]any)
 	if !ok {

@@ -6,10 +6,12 @@ package plan
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
 
@@ -112,12 +114,25 @@ func (p updater) existing(ctx context.Context, s *subject, d *inventory.Document
 		return nil, nil //nolint:nilnil // see above
 	}
 	p.explain(s, git, d.Path)
+	withoutDerived(git, s)
 	p.settleNamespace(s.live, s.id, namespaceOf(git) == "")
 	if p.noiseOnly(s, git) {
 		p.done(s, Unchanged, nil)
 		return nil, nil //nolint:nilnil // nothing to create
 	}
 	return nil, p.write(s, d, s.live)
+}
+
+// withoutDerived leaves to the API server what the document leaves to it.
+func withoutDerived(git any, s *subject) {
+	m, ok := git.(map[string]any)
+	if !ok {
+		return
+	}
+	sanitize.WithoutDerived(m, s.live, s.id.Group, s.id.Kind)
+	if s.id.Group == "" && s.id.Kind == "Pod" {
+		sanitize.WithoutInjected(m, s.live, slices.Concat(s.item.Mask.Keep, s.item.Mask.IfPresent))
+	}
 }
 
 // write edits one document so that it means desired, and reports the outcome.

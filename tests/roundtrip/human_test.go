@@ -1,0 +1,143 @@
+// Copyright 2026 The GitOps Reverser authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package roundtrip
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/tools/txtar"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/cluster"
+	"github.com/configbutler/gitops-reverser/internal/manifest"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
+	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
+)
+
+// serverSchemas reads the field facts of the real API server.
+func serverSchemas(g Gomega) *cluster.Offline {
+	d, err := discovery.NewDiscoveryClientForConfig(server.Config)
+	g.Expect(err).NotTo(HaveOccurred())
+	paths, err := d.OpenAPIV3().Paths()
+	g.Expect(err).NotTo(HaveOccurred())
+	out := cluster.NewOffline()
+	for name, gv := range paths {
+		if !strings.HasPrefix(name, "api/") && !strings.HasPrefix(name, "apis/") {
+			continue
+		}
+		raw, err := gv.Schema("application/json")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(out.Add(raw, true)).To(Succeed())
+	}
+	return out
+}
+
+func ignoreExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// one is a source cluster that serves one type.
+type one struct{ t change.Type }
+
+func (o one) Kind(group, kind string) (change.Type, bool) {
+	return o.t, o.t.Group == group && o.t.Kind == kind
+}
+
+// Decision 39: what the API server adds to a file that a person wrote is no difference, so no such file gains a byte.
+func TestHumanFilesGainNothing(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/human.txtar")
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	schemas := serverSchemas(NewWithT(t))
+	// Admission looks the account of a pod up, and no controller makes it here.
+	account := parse(NewWithT(t), "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\n")
+	accounts := clientFor(NewWithT(t), "v1", "ServiceAccount", "default")
+	_, err = accounts.Create(t.Context(), account, metav1.CreateOptions{})
+	NewWithT(t).Expect(ignoreExists(err)).To(Succeed())
+	for _, f := range archive.Files {
+		t.Run(f.Name, func(t *testing.T) {
+			g := NewWithT(t)
+			given := parse(g, string(f.Data))
+			c := clientFor(g, given.GetAPIVersion(), given.GetKind(), "default")
+			live, err := c.Create(t.Context(), given, metav1.CreateOptions{FieldManager: "kubectl-create"})
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { remove(t, c, given.GetName()) })
+			file, outcome := planned(t, schemas, c.t, live, string(f.Data))
+			g.Expect(file).To(Equal(string(f.Data)))
+			g.Expect(outcome).To(Equal(plan.Unchanged))
+		})
+	}
+}
+
+// planned writes a live object into a folder that holds one file, and returns the file and what became of the object.
+func planned(t *testing.T, schemas change.Schemas, typ change.Type, live *unstructured.Unstructured, file string) (string, plan.Outcome) {
+	t.Helper()
+	g := NewWithT(t)
+	s, err := sanitize.New(sanitize.Config{})
+	g.Expect(err).NotTo(HaveOccurred())
+	raw, err := live.MarshalJSON()
+	g.Expect(err).NotTo(HaveOccurred())
+	o, err := s.Object(raw, typ)
+	g.Expect(err).NotTo(HaveOccurred())
+	o.Protected = ""
+	res, err := plan.Plan(t.Context(), plan.Request{
+		Tree: manifest.NewMemTree(map[string]manifest.File{"a.yaml": {Content: []byte(file)}}), Path: ".",
+		Kinds: one{typ}, Schemas: schemas,
+		Policy: plan.Policy{SourceNamespaces: []string{"default"}},
+		Batch:  plan.Batch{Changes: []change.Change{{Operation: change.Update, Item: o.Item}}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(res.Issues).To(BeEmpty())
+	g.Expect(res.Report.Objects).To(HaveLen(1))
+	for _, e := range res.Edits {
+		if e.Path == "a.yaml" {
+			file = string(e.Content)
+		}
+	}
+	return file, res.Report.Objects[0].Outcome
+}
+
+// The other side of decision 39: a value that is not what the API server would derive was meant, and is written.
+func TestHumanFilesTakeWhatIsMeant(t *testing.T) {
+	schemas := serverSchemas(NewWithT(t))
+	for name, c := range map[string]struct{ file, patch, want string }{
+		"a pull policy": {
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: meant\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n" +
+				"    metadata: {labels: {a: b}}\n    spec:\n      containers:\n      - name: c\n        image: x/c # always the newest\n",
+			`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x/c","imagePullPolicy":"IfNotPresent"}]}}}}`,
+			"        image: x/c # always the newest\n        imagePullPolicy: IfNotPresent\n",
+		},
+		"a target port": {
+			"apiVersion: v1\nkind: Service\nmetadata:\n  name: meant\nspec:\n  selector: {a: b}\n  ports:\n  - port: 80\n",
+			`{"spec":{"ports":[{"port":80,"targetPort":8080}]}}`, "  - port: 80\n    targetPort: 8080\n",
+		},
+		"policy types": {
+			"apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: meant\nspec:\n  podSelector: {}\n  egress: [{}]\n",
+			`{"spec":{"policyTypes":["Ingress"]}}`, "  egress: [{}]\n  policyTypes: [Ingress]\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			given := parse(g, c.file)
+			res := clientFor(g, given.GetAPIVersion(), given.GetKind(), "default")
+			_, err := res.Create(t.Context(), given, metav1.CreateOptions{FieldManager: "kubectl-create"})
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { remove(t, res, "meant") })
+			live, err := res.Patch(t.Context(), "meant", types.MergePatchType, []byte(c.patch), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+			g.Expect(err).NotTo(HaveOccurred())
+			file, outcome := planned(t, schemas, res.t, live, c.file)
+			g.Expect(outcome).To(Equal(plan.Updated))
+			g.Expect(file).To(ContainSubstring(c.want))
+		})
+	}
+}
