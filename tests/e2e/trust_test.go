@@ -174,20 +174,25 @@ var _ = Describe("A signed mirror", func() {
 	DescribeTable("with an OpenPGP key makes commits that git verify-commit accepts from the key of the status",
 		func(ctx SpecContext, algorithm, passphrase string) {
 			key := newKeyring().key(ctx, algorithm, passphrase)
-			m := newMirror(ctx, mirrorOptions{provider: signed, before: func(m *mirror) {
-				m.keySecret(ctx, "signing", map[string]string{"git.asc": key, "passphrase": passphrase})
-			}})
+			m := newMirror(ctx, mirrorOptions{
+				provider: signed,
+				before: func(m *mirror) {
+					m.keySecret(ctx, "signing", map[string]string{"git.asc": key, "passphrase": passphrase})
+				},
+				adjust: func(t *v1alpha3.GitTarget) {
+					t.Spec.Commit.Window = &v1alpha3.CommitWindow{IdleTimeout: &metav1.Duration{}, MaxDuration: &metav1.Duration{}}
+				},
+			})
 			for i := range 3 {
 				m.apply(ctx, "signed", data(i))
-				m.hasFile(ctx, "signed", fmt.Sprintf(`value: "%d"`, i))
 			}
+			m.settled(ctx)
 			reader := newKeyring()
 			reader.run(ctx, m.provider(ctx, Default).Status.SigningPublicKey, "--import")
 			Expect(m.allVerify(ctx, verifier{gnupg: string(reader)})).To(BeNumerically(">=", 3))
 			Expect(must(m.verify(ctx, verifier{gnupg: string(reader)}, "main"))).To(ContainSubstring("Good signature from"))
 			_, err := m.verify(ctx, verifier{gnupg: string(newKeyring())}, "main")
 			Expect(err).To(HaveOccurred(), "an empty keyring accepts nothing")
-			m.settled(ctx)
 		},
 		Entry("ed25519 with a passphrase", "ed25519", "planted-passphrase"),
 		Entry("rsa without one", "rsa2048", ""),
