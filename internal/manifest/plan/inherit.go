@@ -139,6 +139,9 @@ func (k inheritance) sweepable(snap *change.Snapshot, o *render.Object) (change.
 	} else if id.Namespace == "" {
 		id.Namespace = k.p.view.DefaultNamespace
 	}
+	if snap.Type.Namespaced && id.Namespace == "" {
+		return id, false
+	}
 	if snap.Cell.Namespace != "" && id.Namespace != snap.Cell.Namespace {
 		return id, false
 	}

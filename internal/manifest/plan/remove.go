@@ -67,7 +67,7 @@ func (p remover) sweep() error {
 			continue
 		}
 		e := p.folder.Effective(d, p.view)
-		if !p.swept(d, e, snap.Cell, keep) {
+		if !p.swept(d, e, snap, keep) {
 			continue
 		}
 		gone = append(gone, d)
@@ -83,12 +83,15 @@ func (p remover) sweep() error {
 
 // swept reports whether a document of the snapshot's type lies in its scope and is not protected.
 func (p remover) swept(
-	d *inventory.Document, e inventory.Effective, cell change.Cell, keep map[change.ObjectID]bool,
+	d *inventory.Document, e inventory.Effective, snap *change.Snapshot, keep map[change.ObjectID]bool,
 ) bool {
 	if e.Patch || len(p.layout.Reaches(d.Path)) > 1 || keep[e.ID] || e.ID.Name == "" {
 		return false
 	}
-	if cell.Namespace != "" && e.ID.Namespace != cell.Namespace {
+	if snap.Type.Namespaced && e.ID.Namespace == "" {
+		return false // nobody can say which object it stands for
+	}
+	if snap.Cell.Namespace != "" && e.ID.Namespace != snap.Cell.Namespace {
 		return false
 	}
 	// A document no build reaches although the folder has roots is not what the cluster was given.
