@@ -140,14 +140,29 @@ func (w *worker) accept(ctx context.Context, r inbound) {
 }
 
 func (w *worker) step(ctx context.Context, in core.Input) {
-	for _, e := range w.machine.Step(w.clock.Now(), in) {
-		w.carry(ctx, e)
+	effects := w.machine.Step(w.clock.Now(), in)
+	for _, e := range effects {
+		if !isNews(e) {
+			w.carry(ctx, e)
+		}
 	}
 	// A picture costs as much as there are cells; most steps change nothing that it shows.
 	if w.machine.Version() != w.status.Load().Version {
 		s := w.machine.Status()
 		w.status.Store(&s)
 	}
+	// Whoever hears of a change reads the status at once: it has to be there first.
+	for _, e := range effects {
+		if isNews(e) {
+			w.carry(ctx, e)
+		}
+	}
+}
+
+// isNews reports an effect that makes others read the status.
+func isNews(e core.Effect) bool {
+	o, ok := e.(core.Observe)
+	return ok && o.Observation.What == core.ObservedStatus
 }
 
 // carry performs one effect. Nothing in here blocks: the lane is free whenever the machine uses it.
