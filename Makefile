@@ -5,8 +5,8 @@ SHELL := /usr/bin/env bash -o pipefail
 IMG ?= ghcr.io/configbutler/gitops-reverser:latest
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS ?= -s -w -X main.version=$(VERSION)
-# Three packages at once on two cores: the end-to-end packages mostly wait for the real parts.
-TEST_PARALLEL ?= 3
+# Packages tested at once, beside the two halves of the end-to-end suite.
+TEST_PARALLEL ?= 2
 TEST_TIMEOUT ?= 25m
 FUZZ_TIME ?= 5s
 SEED ?= 1
@@ -66,7 +66,7 @@ verify: ## Fail when a generated file is not up to date.
 .PHONY: test
 test: tools manager ## Run all tests; the real parts are built when missing.
 	@TOOLS_DIR=$(TOOLS) GITOPS_REVERSER=$(CURDIR)/bin/gitops-reverser \
-		go test -p $(TEST_PARALLEL) -timeout $(TEST_TIMEOUT) ./tests/e2e ./tests/chaos ./internal/gitstore ./...
+		TEST_PARALLEL=$(TEST_PARALLEL) TEST_TIMEOUT=$(TEST_TIMEOUT) hack/test.sh
 
 .PHONY: test-e2e
 test-e2e: tools manager ## Run only the end-to-end tests.
