@@ -197,7 +197,7 @@ func run(ctx context.Context, o *options) error {
 	if err := o.gates.WithLogger(setupLog).SupportedFeatures(features.FeatureGates()); err != nil {
 		return fmt.Errorf("--feature-gates: %w", err)
 	}
-	if err := o.interval.SetGlobalJitter(nil); err != nil {
+	if err := o.interval.SetGlobalJitter(lifecycle.Random()); err != nil {
 		return fmt.Errorf("--interval-jitter-percentage: %w", err)
 	}
 	mgr, err := newManager(o)

@@ -5,11 +5,14 @@ package lifecycle
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
 	"github.com/fluxcd/pkg/runtime/conditions"
+	"github.com/fluxcd/pkg/runtime/jitter"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -132,4 +135,29 @@ func TestPauseOfAPass(t *testing.T) {
 			NewWithT(t).Expect(tt.pass.Pause(interval)).To(BeNumerically("~", tt.want, tt.want/5))
 		})
 	}
+}
+
+// TestJitterIsForAllPasses: passes of several objects end at the same time (run it with -race).
+func TestJitterIsForAllPasses(t *testing.T) {
+	options := jitter.IntervalOptions{Percentage: 10}
+	NewWithT(t).Expect(options.SetGlobalJitter(Random())).To(Succeed())
+	var passes sync.WaitGroup
+	var low, high atomic.Bool
+	for range 4 {
+		passes.Go(func() {
+			for range 1000 {
+				var p Pass
+				switch d := p.Pause(time.Minute); {
+				case d < 54*time.Second-time.Millisecond || d > 66*time.Second+time.Millisecond:
+					t.Errorf("%s is out of bounds", d)
+				case d < time.Minute:
+					low.Store(true)
+				default:
+					high.Store(true)
+				}
+			}
+		})
+	}
+	passes.Wait()
+	NewWithT(t).Expect(low.Load() && high.Load()).To(BeTrue())
 }
