@@ -35,7 +35,7 @@ func (k *builds) start() error {
 	for _, r := range k.p.layout.Roots() {
 		b, err := k.memo.Build(r.Dir, k.p.work)
 		if err != nil {
-			i, ok := k.buildIssue(r, err)
+			i, ok := k.buildIssue(r.Path, err)
 			if !ok {
 				return err
 			}
@@ -48,8 +48,8 @@ func (k *builds) start() error {
 }
 
 // buildIssue turns a build that failed into a refusal of the folder; false for an I/O error.
-func (k *builds) buildIssue(r *layout.Kustomization, err error) (acceptance.Issue, bool) {
-	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.folder.Rel(r.Path), err.Error())
+func (k *builds) buildIssue(file string, err error) (acceptance.Issue, bool) {
+	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.folder.Rel(file), err.Error())
 	var refusal *render.Refusal
 	var build *render.BuildError
 	switch {

@@ -6,6 +6,7 @@ package plan
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
@@ -97,7 +98,14 @@ func (k inheritance) hide(s *subject, h hit, allowed bool) error {
 	if err := k.patcher().listPatch(c, name); err != nil {
 		return err
 	}
-	s.report.Path = name
+	// From here outwards nothing may speak of the object any more.
+	edited, err := k.patcher().dropCounts(h, chain[:at+1])
+	if err != nil {
+		return err
+	}
+	if s.report.Path = name; len(edited) > 0 {
+		s.report.Written = slices.Compact(slices.Sorted(slices.Values(append(edited, name, c.Path))))
+	}
 	k.gone = append(k.gone, s.id)
 	k.p.done(s, Deleted, nil)
 	return nil

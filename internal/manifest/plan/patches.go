@@ -311,13 +311,22 @@ func (k patcher) unlistPatch(c *layout.Kustomization, file string) error {
 	return nil
 }
 
-// drop takes the patches of an object away that is deleted: without it, a build finds nothing they could apply to. It
-// returns the files it edited.
+// drop takes away what kustomizations say about an object that is deleted: its patches and its replicas entry. Without
+// the object a build finds nothing they could apply to, and fails. It returns the files it edited.
 func (k patcher) drop(h hit) ([]string, error) {
 	layers, err := k.patchLayers(h.root, h.object)
 	if err != nil {
 		return nil, err
 	}
+	edited, err := k.dropPatches(layers)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := k.dropCounts(h, k.chain(h.root, h.object.Origin))
+	return append(edited, counts...), err
+}
+
+func (k patcher) dropPatches(layers []patchLayer) ([]string, error) {
 	var edited []string
 	for _, l := range layers {
 		b, err := k.p.file(l.path)
@@ -344,6 +353,45 @@ func (k patcher) drop(h hit) ([]string, error) {
 			return nil, err
 		}
 		edited = append(edited, l.from.Path)
+	}
+	return edited, nil
+}
+
+// dropCounts takes the replicas entries of an object out of the kustomizations of a chain, unless another object of the
+// build has the name too.
+func (k patcher) dropCounts(h hit, chain []string) ([]string, error) {
+	if !replicated(h.object) || slices.ContainsFunc(h.build.Objects, func(o *render.Object) bool {
+		return o != h.object && o.Name == h.object.Name && replicated(o)
+	}) {
+		return nil, nil
+	}
+	var edited []string
+	for _, dir := range chain {
+		c := k.p.layout.Kustomization(dir)
+		if c == nil || !c.Writable || len(k.rootsOf(c)) != 1 ||
+			!slices.ContainsFunc(c.Replicas, func(r layout.Replica) bool { return r.Name == h.object.Name }) {
+			continue
+		}
+		err := k.p.editKustomization(c.Path, func(v map[string]any) {
+			list, _ := v["replicas"].([]any)
+			list = slices.DeleteFunc(slices.Clone(list), func(e any) bool {
+				m, _ := e.(map[string]any)
+				return m["name"] == h.object.Name
+			})
+			if len(list) == 0 {
+				delete(v, "replicas")
+			} else {
+				v["replicas"] = list
+			}
+		})
+		if isIO(err) {
+			return nil, err
+		}
+		if err != nil {
+			k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path), "the replicas entry cannot be taken out: "+err.Error()))
+			return nil, nil
+		}
+		edited = append(edited, c.Path)
 	}
 	return edited, nil
 }

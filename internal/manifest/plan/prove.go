@@ -88,7 +88,7 @@ func (k prover) prove() error {
 	for _, root := range roots {
 		after, err := k.memo.Build(root, k.p.work)
 		if err != nil {
-			if _, ok := k.buildIssue(k.p.layout.Kustomization(root), err); !ok {
+			if _, ok := k.buildIssue(root, err); !ok {
 				return err
 			}
 			k.refuse(root, fmt.Sprintf("the folder does not build after the edit: %v", err))

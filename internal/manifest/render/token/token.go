@@ -89,10 +89,8 @@ func (e *explainer) list(g, l []any, ptr, field string) any {
 		if len(keys) > 0 {
 			j = slices.IndexFunc(g, func(c any) bool { return sameKeys(c, v, keys) })
 		} else if len(g) != len(l) {
-			j = slices.IndexFunc(g, func(c any) bool { return c == v })
-			if !scalar(v) {
-				j = -1
-			}
+			// Without keys and with another length only equal scalars are known to be each other.
+			j = slices.IndexFunc(g, func(c any) bool { return scalar(v) && scalar(c) && c == v })
 		}
 		if j < 0 || j >= len(g) {
 			l[i] = e.fresh(v)
