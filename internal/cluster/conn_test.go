@@ -29,6 +29,9 @@ func TestStalledStreamHoldsLittle(t *testing.T) {
 		if r.ProtoMajor != 2 {
 			t.Errorf("spoke %s", r.Proto)
 		}
+		if e := r.Header.Get("Accept-Encoding"); e != "identity" {
+			t.Errorf("asked for the encoding %q: its reader would hold 40 KiB per stream", e)
+		}
 		for {
 			n, err := w.Write(frame)
 			written.Add(int64(n))

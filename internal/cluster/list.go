@@ -37,7 +37,7 @@ func (s *Source) List(ctx context.Context, col Collection, limit int, next strin
 		return Page{}, err
 	}
 	defer cancel()
-	resp, err := c.get(ctx, c.url(col, q))
+	resp, err := c.get(ctx, c.url(col, q), "")
 	if err != nil {
 		return Page{}, dropped(c, err)
 	}

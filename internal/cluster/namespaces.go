@@ -124,7 +124,7 @@ func readNamespaces(ctx context.Context, c *conn) (*Namespaces, error) {
 		if next != "" {
 			q.Set("continue", next)
 		}
-		resp, err := c.get(ctx, c.url(Collection{Type: change.Type{Version: "v1", Resource: "namespaces"}}, q))
+		resp, err := c.get(ctx, c.url(Collection{Type: change.Type{Version: "v1", Resource: "namespaces"}}, q), "")
 		if err != nil {
 			return nil, err
 		}
