@@ -32,7 +32,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=configbutler.ai,resources=gitproviders,verbs=get;list;watch
-// +kubebuilder:rbac:groups=configbutler.ai,resources=gitproviders/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=configbutler.ai,resources=gitproviders/status,verbs=patch
 
 // maxBranches bounds status.branches (api 4.2).
 const maxBranches = 64

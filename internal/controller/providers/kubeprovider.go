@@ -24,7 +24,9 @@ import (
 )
 
 // +kubebuilder:rbac:groups=configbutler.ai,resources=kubeproviders,verbs=get;list;watch
-// +kubebuilder:rbac:groups=configbutler.ai,resources=kubeproviders/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=configbutler.ai,resources=kubeproviders/status,verbs=patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apiregistration.k8s.io,resources=apiservices,verbs=get;list;watch
 
 // KubeProviderReconciler validates the connection of a source cluster and hands it to the sources. It never dials:
 // whether the cluster answers is shown per GitTarget (api 5.2).

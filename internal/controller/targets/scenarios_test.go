@@ -4,6 +4,7 @@
 package targets_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"github.com/fluxcd/pkg/runtime/conditions"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,6 +77,15 @@ func nobodyAdmitted(t *testing.T) {
 	w.shows(w.rule, v1alpha3.GitTargetReadyCondition, isFalse, v1alpha3.NamespaceNotAuthorizedReason)
 	w.field(w.target, func() any { return w.target.Status.Streams }, BeNil())
 	w.Expect(w.files()).To(BeEmpty())
+	w.Eventually(func(g Gomega) {
+		var list corev1.EventList
+		g.Expect(parts.kube.List(t.Context(), &list, client.InNamespace(w.namespace))).To(Succeed())
+		g.Expect(list.Items).To(ContainElement(And(
+			HaveField("InvolvedObject.Kind", v1alpha3.GitTargetKind), HaveField("InvolvedObject.UID", w.target.UID),
+			HaveField("Type", corev1.EventTypeWarning), HaveField("Reason", v1alpha3.NamespaceNotAuthorizedReason),
+			HaveField("Source.Component", "gitops-reverser"),
+		)))
+	}).Should(Succeed())
 }
 
 func labelOpensAndCloses(t *testing.T) {
@@ -606,4 +617,49 @@ func TestWatchLabelSelector(t *testing.T) {
 	theirs.delete(theirs.target)
 	theirs.shows(rival, v1alpha3.ValidatedCondition, isTrue, meta.SucceededReason)
 	ours.Expect(ours.files()).To(HaveLen(1))
+}
+
+// TestBoundedRole: with a list of types in place of the wide reading role, those are mirrored, a named other one stalls
+// with its cause, and one that only a wildcard selects is left out.
+func TestBoundedRole(t *testing.T) {
+	binding := &rbacv1.ClusterRoleBinding{}
+	g := NewWithT(t)
+	name := types.NamespacedName{Name: "gitops-reverser-watch-any"}
+	g.Expect(parts.kube.Get(t.Context(), name, binding)).To(Succeed())
+	wide := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: binding.Name}, RoleRef: binding.RoleRef, Subjects: binding.Subjects}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "bounded"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}},
+	}}
+	narrow := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "bounded"}, Subjects: binding.Subjects,
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "bounded"},
+	}
+	g.Expect(parts.kube.Create(t.Context(), role)).To(Succeed())
+	g.Expect(parts.kube.Create(t.Context(), narrow)).To(Succeed())
+	g.Expect(parts.kube.Delete(t.Context(), binding)).To(Succeed())
+	t.Cleanup(func() {
+		for _, o := range []client.Object{narrow, role} {
+			_ = parts.kube.Delete(context.Background(), o)
+		}
+		_ = parts.kube.Create(context.Background(), wide)
+	})
+	startOperator(t)
+	w := newWorld(t)
+	w.configMap("allowed", "1")
+	w.settled()
+	w.ready()
+	named := w.newRule("named", "live", "services")
+	w.apply(named)
+	message := w.shows(named, v1alpha3.StreamsRunningCondition, isFalse, v1alpha3.WatchNotPermittedReason)
+	w.Expect(message).To(ContainSubstring("services"))
+	w.shows(named, meta.ReadyCondition, isFalse, v1alpha3.WatchNotPermittedReason)
+	w.shows(w.target, meta.ReadyCondition, isFalse, v1alpha3.WatchNotPermittedReason)
+	w.Expect(conditions.IsStalled(w.target)).To(BeTrue())
+	w.shows(w.rule, v1alpha3.StreamsRunningCondition, isTrue, v1alpha3.AllStreamsReadyReason)
+	w.delete(named)
+	w.ready()
+	w.apply(w.newRule("wild", "live", "*"))
+	w.configMap("another", "1")
+	w.settled()
+	w.ready()
 }

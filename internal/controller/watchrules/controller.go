@@ -32,7 +32,7 @@ import (
 )
 
 // +kubebuilder:rbac:groups=configbutler.ai,resources=watchrules,verbs=get;list;watch
-// +kubebuilder:rbac:groups=configbutler.ai,resources=watchrules/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=configbutler.ai,resources=watchrules/status,verbs=patch
 
 // owned are the conditions this reconciler writes besides the trio.
 var owned = []string{
