@@ -12,6 +12,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 )
 
@@ -147,7 +148,7 @@ func (k inheritance) sweepable(snap *change.Snapshot, o *render.Object) (change.
 	} else if id.Namespace == "" {
 		id.Namespace = k.p.view.DefaultNamespace
 	}
-	if snap.Type.Namespaced && id.Namespace == "" {
+	if snap.Type.Namespaced && id.Namespace == "" || token.Holds(id.Name) || token.Holds(id.Namespace) {
 		return id, false
 	}
 	if snap.Cell.Namespace != "" && id.Namespace != snap.Cell.Namespace {

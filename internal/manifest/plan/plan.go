@@ -59,6 +59,9 @@ type planner struct {
 	places  bool
 	newPath []string
 	prune   PruneMode
+	// tokens are the documents whose identity holds a substitution token, once tokensLooked.
+	tokens       []*inventory.Document
+	tokensLooked bool
 }
 
 func (p *planner) intake() intake   { return intake{p} }

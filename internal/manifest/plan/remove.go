@@ -9,6 +9,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
 
@@ -88,7 +89,7 @@ func (p remover) swept(
 	if e.Patch || len(p.layout.Reaches(d.Path)) > 1 || keep[e.ID] || e.ID.Name == "" {
 		return false
 	}
-	if snap.Type.Namespaced && e.ID.Namespace == "" {
+	if snap.Type.Namespaced && e.ID.Namespace == "" || token.Holds(e.ID.Name) || token.Holds(e.ID.Namespace) {
 		return false // nobody can say which object it stands for
 	}
 	if snap.Cell.Namespace != "" && e.ID.Namespace != snap.Cell.Namespace {
@@ -143,6 +144,15 @@ func (p remover) cut(s *subject, d *inventory.Document) error {
 	p.touched[d.Path] = true
 	if err := p.work.Remove(d.Path); err != nil {
 		return err
+	}
+	if root := p.kust.newRoot; root != "" {
+		// The root this plan creates lists what was there before the plan.
+		err := p.editKustomization(root, func(v map[string]any) {
+			dropEntries(v, "resources", parentDir(root), d.Path)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return p.unregister(d.Path)
 }

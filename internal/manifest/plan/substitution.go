@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
 )
 
@@ -39,4 +41,25 @@ func metadata(v any, field string) map[string]any {
 	meta, _ := m["metadata"].(map[string]any)
 	out, _ := meta[field].(map[string]any)
 	return out
+}
+
+// standIn returns the document whose name or namespace becomes an object's when its tokens are replaced; nil when there
+// is none. A second document would give the object twice (case K18).
+func (p *planner) standIn(id change.ObjectID) *inventory.Document {
+	if !p.tokensLooked {
+		p.tokensLooked = true
+		for d := range p.folder.Documents() {
+			if d.Content == inventory.Managed && (token.Holds(d.Raw.Name) || token.Holds(d.Raw.Namespace)) {
+				p.tokens = append(p.tokens, d)
+			}
+		}
+	}
+	for _, d := range p.tokens {
+		r := d.Raw
+		if r.Group == id.Group && r.Kind == id.Kind && token.Matches(r.Name, id.Name) &&
+			(r.Namespace == "" || token.Matches(r.Namespace, id.Namespace)) {
+			return d
+		}
+	}
+	return nil
 }
