@@ -36,6 +36,8 @@ type Repo struct {
 	Name string
 	Dir  string
 	URL  string
+
+	server *Server
 }
 
 // File is one entry of a commit made by a test. A nil *File in a map deletes the path.
@@ -95,7 +97,7 @@ func (s *Server) CreateRepo(name string, o RepoOptions) (*Repo, error) {
 
 // Repo is the handle of a repository by name, whether it exists or not.
 func (s *Server) Repo(name string) *Repo {
-	return &Repo{Name: name, Dir: s.RepoDir(name), URL: s.URL(name)}
+	return &Repo{Name: name, Dir: s.RepoDir(name), URL: s.URL(name), server: s}
 }
 
 // RepoDir is the folder of a repository.
@@ -208,6 +210,10 @@ func (r *Repo) Branches() (map[string]string, error) {
 
 // Fsck checks every object strictly; nil means clean.
 func (r *Repo) Fsck() error {
+	if r.server != nil {
+		r.server.receiving.Lock()
+		defer r.server.receiving.Unlock()
+	}
 	c := exec.Command("git", "fsck", "--strict", "--full", "--no-dangling", "--no-progress")
 	c.Dir, c.Env = r.Dir, Env(filepath.Dir(r.Dir))
 	out, err := c.CombinedOutput()

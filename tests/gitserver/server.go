@@ -61,6 +61,10 @@ type Request struct {
 
 // Server serves the bare repositories of one folder.
 type Server struct {
+	// receiving is held for reading while a push is received: Git moves the objects of a push into the repository one by
+	// one, and a check in between would miss some.
+	receiving sync.RWMutex
+
 	dir     string
 	ownDir  bool
 	http    *httptest.Server
@@ -242,6 +246,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	h := cgi.Handler{
 		Path: s.backend, Dir: s.dir, Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
 		Env: append(Env(s.dir), "GIT_PROJECT_ROOT="+s.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=gitserver"),
+	}
+	if service(r) == "git-receive-pack" {
+		s.receiving.RLock()
+		defer s.receiving.RUnlock()
 	}
 	h.ServeHTTP(w, r)
 }
