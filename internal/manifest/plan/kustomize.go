@@ -27,6 +27,7 @@ type kustomize struct {
 	hidden   []deletePatch
 	scanned  bool
 	newRoot  string
+	parsed   map[string]parsedFile
 }
 
 func (k *kustomize) router() router           { return router{k} }
@@ -66,7 +67,7 @@ func newKustomize(p *planner) *kustomize {
 		memo = render.NewMemo()
 	}
 	b := &builds{p: p, memo: memo, before: map[string]*render.Build{}}
-	return &kustomize{builds: b, entries: entry.New()}
+	return &kustomize{builds: b, entries: entry.New(), parsed: map[string]parsedFile{}}
 }
 
 // edit takes on an object whose document the folder holds and a build reads.

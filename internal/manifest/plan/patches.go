@@ -50,11 +50,11 @@ func (k patcher) patchLayers(root string, o *render.Object) ([]patchLayer, error
 				len(k.p.layout.Reaches(ref.Target)) > 0 {
 				continue
 			}
-			b, err := k.p.file(ref.Target)
+			docs, err := k.documents(ref.Target)
 			if err != nil {
 				return nil, err
 			}
-			for _, d := range slices.Backward(documentsIn(b)) {
+			for _, d := range slices.Backward(docs) {
 				if !patches(d.head, o, input) {
 					continue
 				}
@@ -65,6 +65,27 @@ func (k patcher) patchLayers(root string, o *render.Object) ([]patchLayer, error
 		}
 	}
 	return out, nil
+}
+
+// parsedFile is a file of patches as it was when it was parsed.
+type parsedFile struct {
+	content []byte
+	docs    []*fileDocument
+}
+
+// documents returns the documents of a patch file; every object asks for them, so they are kept while the file is what
+// it was.
+func (k patcher) documents(name string) ([]*fileDocument, error) {
+	b, err := k.p.file(name)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := k.parsed[name]; ok && bytes.Equal(f.content, b) {
+		return f.docs, nil
+	}
+	f := parsedFile{b, documentsIn(b)}
+	k.parsed[name] = f
+	return f.docs, nil
 }
 
 // patches reports whether a patch names an object. Kustomize compares with every namespace the object has had on its

@@ -147,7 +147,7 @@ func (w *world) document(kind, name string) string {
 	case "Service":
 		return head + "apiVersion: v1\nkind: Service\n" + meta + "spec:\n  ports:\n  - {name: http, port: 80} # web\n  - name: admin\n    port: 90\n"
 	case "Database":
-		return head + "apiVersion: x.test/v1\nkind: Database\n" + meta + "spec: {size: 1, image: {repository: x/db}, tags: [a, b]}\n"
+		return head + "apiVersion: x.test/v1\nkind: Database\n" + meta + "spec: {size: 1, image: {repository: x/db}, tags: [a, b], rules: [{from: [a]}, {from: [b], to: {x: 1}}]}\n"
 	}
 	replicas := ""
 	if w.chance(2) {
@@ -303,12 +303,44 @@ func (w *world) play(t *testing.T) error {
 	if len(batch.Changes) == 0 {
 		return nil
 	}
+	var prune plan.PruneMode
+	if w.chance(4) {
+		prune, batch = plan.PruneAlways, plan.Batch{Snapshot: w.snapshot(ids)}
+	}
 	r := plan.Request{Tree: manifest.NewMemTree(w.tree()), Path: w.path, Kinds: kinds{}, Schemas: schemas{}, Batch: batch}
-	r.Policy.Placement.UseKustomize = w.use
+	r.Policy.Placement.UseKustomize, r.Policy.Prune = w.use, prune
 	if w.res, err = plan.Plan(t.Context(), r); err != nil {
 		return err
 	}
 	return w.check(t, r)
+}
+
+// snapshot turns the live state of one kind into a complete snapshot; the others are not asked about.
+func (w *world) snapshot(ids []change.ObjectID) *change.Snapshot {
+	kind := pick(w, ids...).Kind
+	s := &change.Snapshot{}
+	for _, id := range slices.SortedFunc(maps.Keys(w.live), change.ObjectID.Compare) {
+		if id.Kind != kind {
+			delete(w.live, id)
+		}
+	}
+	for _, id := range ids {
+		if id.Kind != kind {
+			continue
+		}
+		s.Type = typeOf(id)
+		if _, ok := w.live[id]; !ok {
+			w.live[id] = clone(w.before[id])
+		}
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(w.live), change.ObjectID.Compare) {
+		if s.Type = typeOf(id); w.live[id] != nil {
+			s.Items = append(s.Items, w.update(id).Item)
+		}
+	}
+	s.Cell = change.Cell{Group: s.Type.Group, Resource: s.Type.Resource}
+	w.outcomes["snapshot"]++
+	return s
 }
 
 func (w *world) update(id change.ObjectID) change.Change {
@@ -374,7 +406,14 @@ func (w *world) mutate(kind string, v map[string]any) {
 			ports[0].(map[string]any)["targetPort"] = int64(8080)
 		}
 	case "Database":
-		switch w.r.IntN(3) {
+		rules, _ := at(v, "spec")["rules"].([]any)
+		switch w.r.IntN(6) {
+		case 3:
+			at(v, "spec")["rules"] = append(rules, map[string]any{"from": []any{"c"}})
+		case 4:
+			at(v, "spec")["rules"] = rules[1:]
+		case 5:
+			at(v, "spec")["rules"] = []any{map[string]any{"to": map[string]any{}}, map[string]any{"from": []any{"a"}}, map[string]any{}}
 		case 0:
 			at(v, "spec")["size"] = int64(9)
 		case 1:
