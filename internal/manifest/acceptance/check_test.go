@@ -383,6 +383,12 @@ func TestSolvableOnlyWhenEveryConstructIs(t *testing.T) {
 	issues = issuesOf(t, "", "-- kustomization.yaml --\nimages: [{newTag: a}]\nnamePrefix: x-\n")
 	g.Expect(issues).To(HaveExactElements(And(HaveField("Solvable", false), HaveField("Actor", Nobody), HaveField("Line", 1),
 		HaveField("Message", HavePrefix("malformed images (line 1), namePrefix (line 2): an entry has no name")))))
+
+	// A cure for one construct is none for the file when another has none.
+	issues = issuesOf(t, "", "-- kustomization.yaml --\nresources: [a.yaml]\nnamePrefix: x-\npatches:\n- patch: 'x: 1'\n-- a.yaml --\n"+boat)
+	g.Expect(issues).To(HaveLen(1))
+	g.Expect(issues[0].Solvable).To(BeFalse())
+	g.Expect(issues[0].Cure).To(Equal("a GitTarget can own a folder this kustomization does not reach"))
 }
 
 type knownKinds []string

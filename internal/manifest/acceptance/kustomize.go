@@ -51,15 +51,17 @@ func kustomization(in Input, problems []layout.Problem) []Issue {
 	issue := New(UnsupportedKustomize, rel, constructs(rest)).At(NoDocument, rest[0].Line)
 	issue.Token = rest[0].Construct
 	var cures []string
+	curable := true
 	for _, p := range rest {
 		issue.Solvable = issue.Solvable && p.Solvable
+		curable = curable && p.Cure != ""
 		if p.Cure != "" && !slices.Contains(cures, p.Cure) && len(cures) < 3 {
 			cures = append(cures, p.Cure)
 		}
 	}
 	if !issue.Solvable {
 		issue.Actor = Nobody
-		if len(cures) == 0 {
+		if !curable { // curing the others would not help
 			cures = []string{"a GitTarget can own a folder this kustomization does not reach"}
 		}
 	}
