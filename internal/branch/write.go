@@ -190,7 +190,8 @@ func (l *lane) decide(e core.Write, f *Frozen, result *plan.Result) (*decided, e
 	var err error
 	switch e.Work.Source {
 	case core.MessageRequest:
-		d.message = message.Clean(e.Work.Message)
+		// The API has checked it; it is used byte for byte (git-writer 9.2).
+		d.message = e.Work.Message
 	case core.MessageReconcile:
 		d.message, err = f.Templates.Reconcile(reconcileData(e.Work, f, result))
 	default:

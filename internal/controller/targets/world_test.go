@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func TestMain(m *testing.M) {
 	SetDefaultEventuallyPollingInterval(100 * time.Millisecond)
 	flag.Parse()
 	// The scenarios wait most of the time.
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	if err := flag.Set("test.parallel", "12"); err != nil {
 		panic(err)
 	}
 	code, err := run(m)
@@ -87,7 +88,19 @@ func run(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// startOperator runs an operator until the test's end. One runs at a time.
+// shard is the value of the label "test" on everything a test stores.
+func shard(t *testing.T) string {
+	name, _, _ := strings.Cut(t.Name(), "/")
+	return strings.ToLower(name)
+}
+
+// startShard runs an operator that serves what this test stores and nothing else, so that others may run beside it.
+func startShard(t *testing.T, args ...string) *harness.Operator {
+	t.Helper()
+	return startOperator(t, append(args, "--watch-label-selector=test="+shard(t))...)
+}
+
+// startOperator runs an operator until the test's end.
 func startOperator(t *testing.T, args ...string) *harness.Operator {
 	t.Helper()
 	o, err := harness.StartOperator(parts.plane, t.TempDir(), append([]string{"--insecure-allow-git-http", "--git-timeout=5s"}, args...)...)
@@ -177,24 +190,15 @@ func (w *world) newRule(name, target string, resources ...string) *v1alpha3.Watc
 // apply creates an object; a nil one is left out.
 func (w *world) apply(o client.Object) {
 	w.t.Helper()
-	switch x := o.(type) {
-	case *v1alpha3.KubeProvider:
-		if x == nil {
-			return
-		}
-	case *v1alpha3.GitProvider:
-		if x == nil {
-			return
-		}
-	case *v1alpha3.GitTarget:
-		if x == nil {
-			return
-		}
-	case *v1alpha3.WatchRule:
-		if x == nil {
-			return
-		}
+	if reflect.ValueOf(o).IsNil() {
+		return
 	}
+	labels := maps.Clone(o.GetLabels())
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels["test"] = shard(w.t)
+	o.SetLabels(labels)
 	w.Expect(parts.kube.Create(w.t.Context(), o)).To(Succeed())
 }
 
