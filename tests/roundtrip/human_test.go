@@ -40,6 +40,14 @@ func serverSchemas(g Gomega) *cluster.Offline {
 	return out
 }
 
+// needAccount makes the account that admission looks up for a pod; no controller makes it here.
+func needAccount(g Gomega, t *testing.T) {
+	t.Helper()
+	account := parse(g, "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\n")
+	_, err := clientFor(g, "v1", "ServiceAccount", "default").Create(t.Context(), account, metav1.CreateOptions{})
+	g.Expect(ignoreExists(err)).To(Succeed())
+}
+
 func ignoreExists(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -59,11 +67,7 @@ func TestHumanFilesGainNothing(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/human.txtar")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	schemas := serverSchemas(NewWithT(t))
-	// Admission looks the account of a pod up, and no controller makes it here.
-	account := parse(NewWithT(t), "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\n")
-	accounts := clientFor(NewWithT(t), "v1", "ServiceAccount", "default")
-	_, err = accounts.Create(t.Context(), account, metav1.CreateOptions{})
-	NewWithT(t).Expect(ignoreExists(err)).To(Succeed())
+	needAccount(NewWithT(t), t)
 	for _, f := range archive.Files {
 		t.Run(f.Name, func(t *testing.T) {
 			g := NewWithT(t)

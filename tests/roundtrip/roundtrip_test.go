@@ -108,13 +108,23 @@ func text(g Gomega, v any) string {
 	return string(b)
 }
 
-// Cases S01, S02, S06 and S10, scenarios 4 and 5: each object of testdata/objects.txtar is created as a person does it,
-// read back, written, deleted, and created again from what was written.
+// played are the objects of testdata: rich ones, and what people write.
+func played(g Gomega) []txtar.File {
+	var out []txtar.File
+	for _, name := range []string{"objects", "human"} {
+		archive, err := txtar.ParseFile("testdata/" + name + ".txtar")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(archive.Files).NotTo(BeEmpty())
+		out = append(out, archive.Files...)
+	}
+	return out
+}
+
+// Cases S01, S02, S06 and S10, scenarios 4 and 5: each object of testdata is created as a person does it, read back,
+// written, deleted, and created again from what was written.
 func TestCaseS02_WhatIsWrittenGivesAnEqualObject(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/objects.txtar")
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	NewWithT(t).Expect(archive.Files).NotTo(BeEmpty())
-	for _, f := range archive.Files {
+	needAccount(NewWithT(t), t)
+	for _, f := range played(NewWithT(t)) {
 		t.Run(f.Name, func(t *testing.T) {
 			g := NewWithT(t)
 			given := parse(g, string(f.Data))

@@ -25,6 +25,13 @@ func (w *work) kind() {
 		w.job()
 	case w.is("apps", "StatefulSet"):
 		w.claimTemplates()
+	case w.is("certificates.k8s.io", "CertificateSigningRequest"):
+		// Who asked is written by the API server.
+		for _, field := range []string{"username", "uid", "groups", "extra"} {
+			w.reserve(false, "spec", field)
+		}
+	case w.is("resource.k8s.io", "DeviceTaintRule"):
+		w.reserve(false, "spec", "taint", "timeAdded")
 	case w.is("argoproj.io", "Application"):
 		delete(w.obj, "operation") // a request to sync, consumed by Argo CD
 	case w.is("kustomize.toolkit.fluxcd.io", "Kustomization"):
