@@ -62,6 +62,7 @@ type world struct {
 	use      bool
 	outcomes map[string]int
 	res      *plan.Result
+	memo     *render.Memo
 }
 
 func (w *world) chance(n int) bool { return w.r.IntN(n) == 0 }
@@ -309,9 +310,12 @@ func (w *world) play(t *testing.T) error {
 	}
 	r := plan.Request{Tree: manifest.NewMemTree(w.tree()), Path: w.path, Kinds: kinds{}, Schemas: schemas{}, Batch: batch}
 	r.Policy.Placement.UseKustomize, r.Policy.Prune = w.use, prune
+	w.memo = render.NewMemo()
+	r.Memo = w.memo
 	if w.res, err = plan.Plan(t.Context(), r); err != nil {
 		return err
 	}
+	r.Memo = nil
 	return w.check(t, r)
 }
 
@@ -547,6 +551,15 @@ func (w *world) again(t *testing.T, r plan.Request, files map[string]manifest.Fi
 	}
 	if len(res.Edits) > 0 {
 		return fmt.Errorf("the second time changes %s", res.Edits[0].Path)
+	}
+	// What is remembered of an earlier tree must not show.
+	r.Folder, r.Memo = w.res.Folder, w.memo
+	remembered, err := plan.Plan(t.Context(), r)
+	if err != nil {
+		return err
+	}
+	if lines(remembered) != lines(res) || len(remembered.Edits) > 0 {
+		return fmt.Errorf("with what is remembered: %s\nwithout: %s", lines(remembered), lines(res))
 	}
 	return nil
 }
