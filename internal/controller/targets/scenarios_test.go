@@ -505,6 +505,12 @@ func TestIdle(t *testing.T) {
 	}
 	w.settled()
 	w.ready()
+	// status.remote follows the last push within a minute, by a pass of its own.
+	w.Eventually(func(g Gomega) {
+		g.Expect(parts.kube.Get(t.Context(), client.ObjectKeyFromObject(w.target), w.target)).To(Succeed())
+		g.Expect(w.target.Status.Remote).NotTo(BeNil())
+		g.Expect(w.target.Status.Remote.Commit).To(Equal(w.repo.Tip(w.target.Spec.Branch)))
+	}).WithTimeout(2 * time.Minute).Should(Succeed())
 	passes := func() map[string]float64 { return scrape(t, o, "controller_runtime_reconcile_total") }
 	of := func(p map[string]float64, kind string) float64 { return total(p, `controller="`+kind+`"`) }
 	// The news of the last push are still on their way.
