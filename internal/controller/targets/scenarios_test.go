@@ -599,7 +599,7 @@ func TestNamespacedOperator(t *testing.T) {
 
 // TestWatchLabelSelector: only labelled objects are served, and what others own is respected (decisions 63).
 func TestWatchLabelSelector(t *testing.T) {
-	startOperator(t, "--watch-label-selector=shard=a")
+	o := startOperator(t, "--watch-label-selector=shard=a")
 	label := func(w *world) {
 		for _, o := range []client.Object{w.kube, w.provider, w.target, w.rule} {
 			o.SetLabels(map[string]string{"shard": "a"})
@@ -621,6 +621,11 @@ func TestWatchLabelSelector(t *testing.T) {
 	theirs.Expect(theirs.target.Status.Conditions).To(BeEmpty(), "it belongs to another shard")
 	// An object that loses its label is somebody else's from then on.
 	ours.change(ours.target, func() { ours.target.Labels = nil })
+	ours.Eventually(func() []string {
+		text, err := o.Metrics(t.Context())
+		ours.Expect(err).NotTo(HaveOccurred())
+		return linesWith(text, `gittarget_namespace="`+ours.namespace+`"`)
+	}).Should(BeEmpty(), "the target was let go")
 	ours.configMap("later", "1")
 	theirs.delete(theirs.target)
 	theirs.shows(rival, v1alpha3.ValidatedCondition, isTrue, meta.SucceededReason)
