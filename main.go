@@ -86,7 +86,8 @@ func main() {
 		return
 	}
 	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "%s: unknown command %q; `%s help` lists the commands\n", controllerName, flag.Arg(0), controllerName)
+		fmt.Fprintf(os.Stderr, "%s: unknown command %q; `%s help` lists the commands\n", controllerName, flag.Arg(0),
+			controllerName)
 		os.Exit(2)
 	}
 	logger.SetLogger(logger.NewLogger(o.log))
@@ -131,11 +132,13 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.StringVar(&o.healthAddr, "health-addr", ":9440", "The address the health endpoint binds to.")
 	fs.StringVar(&o.storagePath, "storage-path", "/data", "The folder for the object stores of branches. It is a cache.")
 	fs.IntVar(&o.concurrent, "concurrent", 4, "The number of concurrent reconciles per controller.")
-	fs.DurationVar(&o.shutdownGrace, "shutdown-grace", 30*time.Second, "How long a stopping operator may finish its publications.")
+	fs.DurationVar(&o.shutdownGrace, "shutdown-grace", 30*time.Second,
+		"How long a stopping operator may finish its publications.")
 	fs.DurationVar(&o.refresh, "git-refresh-interval", 10*time.Minute,
 		"How long a branch may stay unproved before its GitTargets' interval looks at it; 0 turns it off.")
 	fs.DurationVar(&o.gitTimeout, "git-timeout", 2*time.Minute, "How long one call to a Git server may take.")
-	fs.StringVar(&o.bufferMaxSize, "branch-buffer-max-size", "8Mi", "The bytes a branch accepts while its remote cannot be reached.")
+	fs.StringVar(&o.bufferMaxSize, "branch-buffer-max-size", "8Mi",
+		"The bytes a branch accepts while its remote cannot be reached.")
 	fs.StringSliceVar(&o.sensitive, "additional-sensitive-resources", nil,
 		"Types encrypted besides Secrets: resource or group/resource, in any version.")
 	fs.StringVar(&o.git.DefaultKnownHosts, "default-known-hosts-configmap", "",
@@ -143,10 +146,14 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.git.AllowMissingKnownHosts, "insecure-allow-missing-known-hosts", false,
 		"Accept any SSH host key when no source of host keys exists.")
 	fs.BoolVar(&o.git.AllowInsecureHTTP, "insecure-allow-git-http", false, "Allow credentials over plain HTTP.")
-	fs.StringSliceVar(&o.git.HostKeyAlgorithms, "ssh-hostkey-algos", nil, "The SSH host key algorithms to accept, in order of preference.")
-	fs.Float32Var(&o.sourceQPS, "source-api-qps", cluster.DefaultQPS, "The rate of opened streams and lists per source cluster.")
-	fs.IntVar(&o.sourceBurst, "source-api-burst", cluster.DefaultBurst, "The burst of opened streams and lists per source cluster.")
-	fs.IntVar(&o.maxStreams, "max-streams-per-target", watch.DefaultMaxStreams, "The number of streams one GitTarget may hold.")
+	fs.StringSliceVar(&o.git.HostKeyAlgorithms, "ssh-hostkey-algos", nil,
+		"The SSH host key algorithms to accept, in order of preference.")
+	fs.Float32Var(&o.sourceQPS, "source-api-qps", cluster.DefaultQPS,
+		"The rate of opened streams and lists per source cluster.")
+	fs.IntVar(&o.sourceBurst, "source-api-burst", cluster.DefaultBurst,
+		"The burst of opened streams and lists per source cluster.")
+	fs.IntVar(&o.maxStreams, "max-streams-per-target", watch.DefaultMaxStreams,
+		"The number of streams one GitTarget may hold.")
 	o.tokens.BindFlags(fs, 100)
 	o.acl.BindFlags(fs)
 	o.client.BindFlags(fs)
@@ -222,7 +229,8 @@ func newManager(o *options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("--watch-label-selector: %w", err)
 	}
 	byObject := map[ctrlclient.Object]ctrlcache.ByObject{}
-	for _, kind := range []ctrlclient.Object{&v1alpha3.GitProvider{}, &v1alpha3.KubeProvider{}, &v1alpha3.GitTarget{}, &v1alpha3.WatchRule{}} {
+	for _, kind := range []ctrlclient.Object{&v1alpha3.GitProvider{}, &v1alpha3.KubeProvider{},
+		&v1alpha3.GitTarget{}, &v1alpha3.WatchRule{}} {
 		byObject[kind] = ctrlcache.ByObject{Label: selector}
 	}
 	cacheOptions := ctrlcache.Options{ByObject: byObject, DefaultNamespaces: o.namespaces()}
@@ -241,7 +249,8 @@ func newManager(o *options) (ctrl.Manager, error) {
 		GracefulShutdownTimeout:       &o.shutdownGrace,
 		Cache:                         cacheOptions,
 		// Secrets and ConfigMaps are read by name and never cached: no Secret stays in memory.
-		Client: ctrlclient.Options{Cache: &ctrlclient.CacheOptions{DisableFor: []ctrlclient.Object{&corev1.Secret{}, &corev1.ConfigMap{}}}},
+		Client: ctrlclient.Options{Cache: &ctrlclient.CacheOptions{DisableFor: []ctrlclient.Object{&corev1.Secret{},
+			&corev1.ConfigMap{}}}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("manager: %w", err)
@@ -301,7 +310,8 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	if err != nil {
 		return err
 	}
-	gate := &access.Reader{Client: mgr.GetClient(), Unfiltered: unfiltered, NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs}
+	gate := &access.Reader{Client: mgr.GetClient(), Unfiltered: unfiltered,
+		NoCrossNamespaceRefs: o.acl.NoCrossNamespaceRefs}
 	durations := helper.NewMetrics(mgr, runtimemetrics.MustMakeRecorder())
 	runner := func() *lifecycle.Runner {
 		return &lifecycle.Runner{Client: mgr.GetClient(), Recorder: recorder, Metrics: collectors, Durations: durations}
@@ -332,7 +342,8 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	}{
 		&providers.KubeProviderReconciler{
 			Runner: runner(), Secrets: mgr.GetAPIReader(), Sources: sources, Local: mgr.GetConfig(), OperatorNamespace: o.git.OperatorNamespace,
-			KubeConfig: providers.KubeConfigOptions{Exec: o.kubeConfig.InsecureExecProvider, InsecureTLS: o.kubeConfig.InsecureTLS},
+			KubeConfig: providers.KubeConfigOptions{Exec: o.kubeConfig.InsecureExecProvider,
+				InsecureTLS: o.kubeConfig.InsecureTLS},
 		},
 		&providers.GitProviderReconciler{Runner: runner(), Git: git},
 		&targets.Reconciler{

@@ -43,7 +43,8 @@ type bed struct {
 
 func newBed(t *testing.T, config core.Config) *bed {
 	b := &bed{
-		GomegaWithT: NewWithT(t), t: t, clock: testingclock.NewFakeClock(time.Now()), server: gitserver.Start(t, gitserver.Options{}),
+		GomegaWithT: NewWithT(t), t: t, clock: testingclock.NewFakeClock(time.Now()), server: gitserver.Start(t,
+			gitserver.Options{}),
 		registry: prometheus.NewRegistry(), dirty: mailbox.New[change.TargetKey](), requests: mailbox.New[SnapshotRequest](),
 		storage: filepath.Join(t.TempDir(), "storage"),
 	}
@@ -114,7 +115,8 @@ func (b *bed) target(name string, change ...func(*Target)) Target {
 			Credentials: func(context.Context) (gitstore.Credentials, error) { return gitstore.Credentials{}, nil },
 		},
 		Machine: core.TargetConfig{Prune: core.PruneOnEvent, Revision: fmt.Sprint(b.revision.Add(1))},
-		Frozen:  &Frozen{Name: name, Path: name, Templates: templates, Committer: message.Identity{Name: "Bot", Email: "bot@example.org"}, Source: facts},
+		Frozen: &Frozen{Name: name, Path: name, Templates: templates, Committer: message.Identity{Name: "Bot",
+			Email: "bot@example.org"}, Source: facts},
 	}
 	for _, c := range change {
 		c(&t)

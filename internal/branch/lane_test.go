@@ -46,7 +46,8 @@ func newTestLane(t *testing.T) (*lane, *Frozen) {
 	templates, err := message.Parse("", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	l := newLane(store, time.Now, logr.Discard())
-	return l, &Frozen{Name: "live", Path: "clusters/one", Templates: templates, Committer: message.Identity{Name: "Us", Email: "us@example.org"}}
+	return l, &Frozen{Name: "live", Path: "clusters/one", Templates: templates,
+		Committer: message.Identity{Name: "Us", Email: "us@example.org"}}
 }
 
 func TestANextWriteReadsNothingBackOfACommit(t *testing.T) {
@@ -59,7 +60,8 @@ func TestANextWriteReadsNothingBackOfACommit(t *testing.T) {
 		snap.Items = append(snap.Items, configMap(i, "first"))
 	}
 	written := l.write(t.Context(), core.Write{
-		Onto: core.Commit(l.store.Base()), Work: core.PendingWrite{Kind: core.KindResync, Target: target, Snapshot: snap, Source: core.MessageReconcile, Frozen: frozen},
+		Onto: core.Commit(l.store.Base()), Work: core.PendingWrite{Kind: core.KindResync, Target: target,
+			Snapshot: snap, Source: core.MessageReconcile, Frozen: frozen},
 	}).(core.Written)
 	g.Expect(written.Outcome).To(Equal(core.WriteCommitted), "%+v", written)
 

@@ -166,7 +166,8 @@ func (m *Manager) create(r Repository) (*entry, error) {
 	seed := fnv.New64a()
 	seed.Write(sum[:])
 	w := &worker{
-		repository: r, clock: m.o.Clock, log: m.o.Log.WithValues("branch", r.Branch, "provider", r.ProviderNamespace+"/"+r.ProviderName),
+		repository: r, clock: m.o.Clock, log: m.o.Log.WithValues("branch", r.Branch, "provider",
+			r.ProviderNamespace+"/"+r.ProviderName),
 		inbox: make(chan inbound), answers: make(chan core.Input, 1), jobs: make(chan job, 1), done: make(chan struct{}),
 		verdicts: map[core.Ticket]chan change.Verdict{}, settles: map[core.Ticket]chan change.Outcome{},
 		saves: map[string]chan core.Answer{}, targets: map[change.TargetKey]struct{}{}, out: outlets{m},
@@ -267,12 +268,14 @@ func (m *Manager) Branches() []metrics.BranchState {
 			b.NextRetry = s.Failing.Next
 		}
 		for k, t := range e.targets {
-			b.Targets = append(b.Targets, metrics.TargetRef{Namespace: k.Namespace, Name: k.Name, SourceCluster: t.SourceCluster})
+			b.Targets = append(b.Targets, metrics.TargetRef{Namespace: k.Namespace, Name: k.Name,
+				SourceCluster: t.SourceCluster})
 		}
 		out = append(out, b)
 	}
 	slices.SortFunc(out, func(a, b metrics.BranchState) int {
-		return strings.Compare(a.ProviderNamespace+"/"+a.ProviderName+"/"+a.Branch, b.ProviderNamespace+"/"+b.ProviderName+"/"+b.Branch)
+		return strings.Compare(a.ProviderNamespace+"/"+a.ProviderName+"/"+a.Branch,
+			b.ProviderNamespace+"/"+b.ProviderName+"/"+b.Branch)
 	})
 	return out
 }

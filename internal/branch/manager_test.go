@@ -60,13 +60,17 @@ func TestVerdicts(t *testing.T) {
 	b := newBed(t, core.Config{QueueSlots: 1})
 	sink, err := b.manager.Set(b.target("live"))
 	b.Expect(err).NotTo(HaveOccurred())
-	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.UnknownTarget), "no cell is declared")
+	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.UnknownTarget),
+		"no cell is declared")
 	b.Expect(sink.Offer(t.Context(), edit(key("stranger"), "a", "1"), false)).To(Equal(change.UnknownTarget))
 	sink.Declare(key("live"), 1, []change.Cell{cell})
 	release := make(chan struct{})
 	b.server.SetFault(gitserver.Fault{Before: func() { <-release }})
 	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.Accepted))
-	b.Eventually(func() change.Verdict { return sink.Offer(t.Context(), edit(key("live"), "b", "1"), false) }).Should(Equal(change.QueueFull))
+	b.Eventually(func() change.Verdict {
+		return sink.Offer(t.Context(), edit(key("live"), "b", "1"),
+			false)
+	}).Should(Equal(change.QueueFull))
 	wake := sink.Wake()
 	close(release)
 	b.until(func() bool {
@@ -80,7 +84,8 @@ func TestVerdicts(t *testing.T) {
 	b.Expect(sink.Offer(t.Context(), edit(key("live"), "b", "1"), false)).To(Equal(change.Accepted))
 	b.has("live", "b", "1")
 	b.manager.Remove(key("live"))
-	b.until(func() bool { return sink.Offer(t.Context(), edit(key("live"), "c", "1"), false) == change.Stopped }, "the worker ends")
+	b.until(func() bool { return sink.Offer(t.Context(), edit(key("live"), "c", "1"), false) == change.Stopped },
+		"the worker ends")
 	verdict, outcome := sink.Snapshot(t.Context(), change.Snapshot{Target: key("live"), Cell: cell}, false, core.Stamp{})
 	b.Expect(verdict).To(Equal(change.Stopped))
 	b.Expect(outcome).To(BeClosed())
@@ -129,7 +134,8 @@ func TestStopWhileOthersOffer(t *testing.T) {
 					return
 				}
 				if j%50 == 0 {
-					_, _ = sink.Snapshot(context.Background(), change.Snapshot{Target: key("live"), Cell: cell, Type: configMaps}, false, core.Stamp{Epoch: 1})
+					_, _ = sink.Snapshot(context.Background(), change.Snapshot{Target: key("live"), Cell: cell,
+						Type: configMaps}, false, core.Stamp{Epoch: 1})
 				}
 			}
 		})
@@ -302,7 +308,10 @@ func TestShutdownPublishesOnce(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go start(ctx, b.manager, ended)
-	sink := b.set(b.target("live", func(t *Target) { t.Machine.IdleTimeout, t.Machine.MaxDuration = time.Hour, time.Hour }))
+	sink := b.set(b.target("live", func(t *Target) {
+		t.Machine.IdleTimeout, t.Machine.MaxDuration = time.Hour,
+			time.Hour
+	}))
 	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.Accepted))
 	stop()
 	b.until(func() bool {
@@ -382,15 +391,23 @@ func TestFailuresHaveTheirReasons(t *testing.T) {
 		err  error
 		want core.Reason
 	}{
-		"a missing Secret":         {context.Background(), gitauth.Errorf(gitauth.SecretNotFound, "no"), core.ReasonSecretNotFound},
-		"wrapped":                  {context.Background(), fmt.Errorf("look: %w", gitauth.Errorf(gitauth.HostKeyUnavailable, "no")), core.ReasonHostKeyUnavailable},
-		"401":                      {context.Background(), &gitstore.TransportError{Kind: gitstore.Auth}, core.ReasonAuthenticationFailed},
-		"another host key":         {context.Background(), &gitstore.TransportError{Kind: gitstore.HostKey}, core.ReasonHostKeyUnavailable},
-		"429":                      {context.Background(), &gitstore.TransportError{Kind: gitstore.RateLimited}, core.ReasonRateLimited},
-		"a timeout":                {context.Background(), &gitstore.TransportError{Kind: gitstore.Timeout}, core.ReasonDeadline},
-		"an aborted call":          {cancelled, &gitstore.TransportError{Kind: gitstore.Canceled}, core.ReasonCancelled},
-		"SHA-256":                  {context.Background(), &gitstore.TransportError{Kind: gitstore.UnsupportedFormat}, core.ReasonUnsupportedRepository},
-		"a refused connection":     {context.Background(), &gitstore.TransportError{Kind: gitstore.Refused}, core.ReasonConnectionFailed},
+		"a missing Secret": {context.Background(), gitauth.Errorf(gitauth.SecretNotFound, "no"),
+			core.ReasonSecretNotFound},
+		"wrapped": {context.Background(), fmt.Errorf("look: %w",
+			gitauth.Errorf(gitauth.HostKeyUnavailable, "no")), core.ReasonHostKeyUnavailable},
+		"401": {context.Background(), &gitstore.TransportError{Kind: gitstore.Auth},
+			core.ReasonAuthenticationFailed},
+		"another host key": {context.Background(), &gitstore.TransportError{Kind: gitstore.HostKey},
+			core.ReasonHostKeyUnavailable},
+		"429": {context.Background(), &gitstore.TransportError{Kind: gitstore.RateLimited},
+			core.ReasonRateLimited},
+		"a timeout": {context.Background(), &gitstore.TransportError{Kind: gitstore.Timeout},
+			core.ReasonDeadline},
+		"an aborted call": {cancelled, &gitstore.TransportError{Kind: gitstore.Canceled}, core.ReasonCancelled},
+		"SHA-256": {context.Background(), &gitstore.TransportError{Kind: gitstore.UnsupportedFormat},
+			core.ReasonUnsupportedRepository},
+		"a refused connection": {context.Background(), &gitstore.TransportError{Kind: gitstore.Refused},
+			core.ReasonConnectionFailed},
 		"no base":                  {context.Background(), gitstore.ErrNoBase, core.ReasonStore},
 		"a plan that was too slow": {late, context.DeadlineExceeded, core.ReasonDeadline},
 		"a plan that was aborted":  {cancelled, context.Canceled, core.ReasonCancelled},

@@ -130,15 +130,19 @@ func (o outlets) countPlan(k change.TargetKey, log logr.Logger, report *PlanRepo
 	git := &o.m.o.Metrics.Git
 	for i := range report.Objects {
 		x := &report.Objects[i]
-		git.Documents.WithLabelValues(k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource, documentOutcome(x)).Inc()
+		git.Documents.WithLabelValues(k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource,
+			documentOutcome(x)).Inc()
 		switch {
 		case x.Outcome == plan.Created && x.Source != "":
-			git.Placements.WithLabelValues(x.Source, x.Disposition, k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource).Inc()
+			git.Placements.WithLabelValues(x.Source, x.Disposition, k.Namespace, k.Name, x.Type.Group, x.Type.Version,
+				x.Type.Resource).Inc()
 		case x.Outcome == plan.Refused && x.Source != "":
-			git.PlacementRefusals.WithLabelValues(x.Reason, k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource).Inc()
+			git.PlacementRefusals.WithLabelValues(x.Reason, k.Namespace, k.Name, x.Type.Group, x.Type.Version,
+				x.Type.Resource).Inc()
 		}
 		if x.Outcome == plan.Refused {
-			log.Info("an object is not written", "object", x.Object.String(), "path", x.Path, "reason", x.Reason, "cause", x.Message)
+			log.Info("an object is not written", "object", x.Object.String(), "path", x.Path, "reason", x.Reason,
+				"cause", x.Message)
 			if o.m.o.Warn != nil && x.Encryption != "" {
 				o.m.o.Warn(k, "SensitiveContent", fmt.Sprintf("%s is not written: %s", x.Object, x.Message))
 			}

@@ -23,7 +23,8 @@ func (s Sink) Offer(ctx context.Context, c change.Change, recovered bool) change
 }
 
 // Snapshot returns the machine's verdict on a snapshot; the channel then carries what became of it.
-func (s Sink) Snapshot(ctx context.Context, snap change.Snapshot, initial bool, stamp core.Stamp) (change.Verdict, <-chan change.Outcome) {
+func (s Sink) Snapshot(ctx context.Context, snap change.Snapshot, initial bool,
+	stamp core.Stamp) (change.Verdict, <-chan change.Outcome) {
 	r := inbound{
 		in:      core.Snapped{Snapshot: snap, Initial: initial, Stamp: stamp},
 		verdict: make(chan change.Verdict, 1), outcome: make(chan change.Outcome, 1),

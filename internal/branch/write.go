@@ -138,7 +138,8 @@ func (l *lane) folder(k change.TargetKey, path string) *folder {
 }
 
 // commit writes the plan's edits as one commit and keeps what a replay needs.
-func (l *lane) commit(ctx context.Context, e core.Write, f *Frozen, before *decided, result *plan.Result, answer core.Written) core.Written {
+func (l *lane) commit(ctx context.Context, e core.Write, f *Frozen, before *decided, result *plan.Result,
+	answer core.Written) core.Written {
 	d := before
 	if d == nil {
 		var err error
@@ -258,7 +259,8 @@ func counts(r plan.Report) core.Counts {
 func gate(kind core.Kind, r *plan.Result) (core.GateVerdict, string) {
 	if len(r.Divergences) > 0 {
 		d := r.Divergences[0]
-		return core.GateDiverges, fmt.Sprintf("%s: field %s of %s holds %s, which the live object does not", d.Path, d.Field, d.Object, d.Token)
+		return core.GateDiverges, fmt.Sprintf("%s: field %s of %s holds %s, which the live object does not", d.Path,
+			d.Field, d.Object, d.Token)
 	}
 	if kind == core.KindResync && len(r.Issues) == 0 {
 		return core.GateClean, ""

@@ -35,7 +35,8 @@ type Target struct {
 
 // Compare is negative when t wins over o: it is older, or of the same age with the lower namespace/name (git-writer 3.5).
 func (t Target) Compare(o Target) int {
-	return cmp.Or(t.Created.Compare(o.Created), cmp.Compare(t.Key.String(), o.Key.String()), cmp.Compare(t.Key.UID, o.Key.UID))
+	return cmp.Or(t.Created.Compare(o.Created), cmp.Compare(t.Key.String(), o.Key.String()), cmp.Compare(t.Key.UID,
+		o.Key.UID))
 }
 
 // Conflict says why a target may not write. The zero value means it may.

@@ -30,7 +30,8 @@ func TestResolve(t *testing.T) {
 		loser   string
 		message string
 	}{
-		{"scenario 24: an ancestor path of another namespace", []Target{target("b", "two", "apps/x", 1), older}, "b/two", "overlaps"},
+		{"scenario 24: an ancestor path of another namespace", []Target{target("b", "two", "apps/x", 1), older},
+			"b/two", "overlaps"},
 		{"scenario 24: equal times, the higher namespace/name loses",
 			[]Target{target("b", "two", "apps", 0), older}, "b/two", "overlaps"},
 		{"scenario 25: apps2 does not overlap apps", []Target{older, target("b", "two", "apps2", 1)}, "", ""},
@@ -44,7 +45,8 @@ func TestResolve(t *testing.T) {
 			with(target("b", "two", "other", 1), func(t *Target) { t.ParentBranch = "release" })}, "b/two", "parentBranch"},
 		{"another branch is independent", []Target{older,
 			with(target("b", "two", "apps", 1), func(t *Target) { t.Branch = "dev" })}, "", ""},
-		{"a loser owns nothing", []Target{older, target("b", "two", "apps/x", 1), target("c", "three", "free", 2)}, "b/two", "overlaps"},
+		{"a loser owns nothing", []Target{older, target("b", "two", "apps/x", 1), target("c", "three", "free", 2)},
+			"b/two", "overlaps"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -50,8 +50,10 @@ func RegisterState(reg prometheus.Registerer, s State) {
 		writes: d("git_retained_writes", "Decided writes that are not on the remote yet.", branchLabels),
 		bytes:  d("git_retained_bytes", "Bytes held until they are published.", branchLabels),
 		paused: d("git_intake_paused", "1 while a branch accepts no payload.", branchLabels),
-		oldest: d("git_oldest_retained_write_timestamp_seconds", "When the oldest unpublished write was accepted; 0 when none is.", branchLabels),
-		retry:  d("git_next_retry_timestamp_seconds", "When a failed publication is tried again; 0 when none is due.", branchLabels),
+		oldest: d("git_oldest_retained_write_timestamp_seconds",
+			"When the oldest unpublished write was accepted; 0 when none is.", branchLabels),
+		retry: d("git_next_retry_timestamp_seconds", "When a failed publication is tried again; 0 when none is due.",
+			branchLabels),
 		targets: d("git_branch_targets", "GitTargets a branch worker serves; always 1.",
 			labels(branchLabels, targetLabels, []string{"source_cluster"})),
 	})

@@ -181,7 +181,8 @@ func (m *Metrics) SetConditions(kind, namespace, name string, conditions []Condi
 
 // ForgetObject ends the condition series of a deleted object.
 func (m *Metrics) ForgetObject(kind, namespace, name string) {
-	m.conditions.DeletePartialMatch(prometheus.Labels{"kind": kind, "resource_namespace": namespace, "resource_name": name})
+	m.conditions.DeletePartialMatch(prometheus.Labels{"kind": kind, "resource_namespace": namespace,
+		"resource_name": name})
 }
 
 // ForgetTarget ends the series of a GitTarget that nobody works for any more. Its conditions end with the object.

@@ -104,8 +104,10 @@ func TestDeploymentAgreesWithTheFlags(t *testing.T) {
 		return m[1]
 	}
 	storage := arguments(c)["storage-path"]
-	g.Expect(slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == storage && !m.ReadOnly })).To(BeTrue())
-	g.Expect(slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == "/tmp" })).To(BeTrue(), "the root file system is read-only")
+	g.Expect(slices.ContainsFunc(c.VolumeMounts,
+		func(m corev1.VolumeMount) bool { return m.MountPath == storage && !m.ReadOnly })).To(BeTrue())
+	g.Expect(slices.ContainsFunc(c.VolumeMounts,
+		func(m corev1.VolumeMount) bool { return m.MountPath == "/tmp" })).To(BeTrue(), "the root file system is read-only")
 	ports := map[string]int32{}
 	for _, p := range c.Ports {
 		ports[p.Name] = p.ContainerPort
@@ -172,7 +174,8 @@ func TestManagerRoleIsTheLeast(t *testing.T) {
 		g.Expect(r.Verbs).To(ConsistOf("get", "list", "watch"))
 	}
 	for _, r := range load[rbacv1.ClusterRole](t, "config/rbac/editor_role.yaml").Rules {
-		g.Expect(r.Resources).NotTo(ContainElement("kubeproviders"), "a source cluster is for its administrators to give away")
+		g.Expect(r.Resources).NotTo(ContainElement("kubeproviders"),
+			"a source cluster is for its administrators to give away")
 	}
 }
 
@@ -180,7 +183,8 @@ func TestManagerRoleIsTheLeast(t *testing.T) {
 func served(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for _, m := range regexp.MustCompile(`bases/configbutler\.ai_(\w+)\.yaml`).FindAllStringSubmatch(read(t, "config/crd/kustomization.yaml"), -1) {
+	for _, m := range regexp.MustCompile(`bases/configbutler\.ai_(\w+)\.yaml`).FindAllStringSubmatch(read(t,
+		"config/crd/kustomization.yaml"), -1) {
 		out = append(out, m[1])
 	}
 	slices.Sort(out)
@@ -242,7 +246,8 @@ func TestKustomizations(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		for _, e := range list {
 			if e.Name() != "kustomization.yaml" {
-				g.Expect(read(t, "config/"+dir+"/kustomization.yaml")).To(ContainSubstring("- "+e.Name()), "%s lies beside its kustomization", e.Name())
+				g.Expect(read(t, "config/"+dir+"/kustomization.yaml")).To(ContainSubstring("- "+e.Name()),
+					"%s lies beside its kustomization", e.Name())
 			}
 		}
 	}

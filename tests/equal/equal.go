@@ -63,7 +63,8 @@ func (f Folder) Canonical(group, resource, namespace, name string) string {
 
 // Check compares the objects of one kind in a namespace with the folder's files at their canonical places. The error
 // names the first differences.
-func (f Folder) Check(ctx context.Context, c client.Client, kind schema.GroupVersionKind, resource, namespace string) error {
+func (f Folder) Check(ctx context.Context, c client.Client, kind schema.GroupVersionKind, resource,
+	namespace string) error {
 	var live unstructured.UnstructuredList
 	live.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err := c.List(ctx, &live, client.InNamespace(namespace)); err != nil {

@@ -147,7 +147,8 @@ func (c *ControlPlane) writeKubeconfig(host string, ca []byte) error {
 			return err
 		}
 	}
-	c.Config = &rest.Config{Host: host, BearerToken: adminToken, TLSClientConfig: rest.TLSClientConfig{CAData: ca}, QPS: -1}
+	c.Config = &rest.Config{Host: host, BearerToken: adminToken, TLSClientConfig: rest.TLSClientConfig{CAData: ca},
+		QPS: -1}
 	return nil
 }
 

@@ -45,7 +45,8 @@ func Parse(live, reconcile string) (*Templates, error) {
 	if t.live, err = compile("spec.commit.message.liveTemplate", live, DefaultLive, liveSamples()); err != nil {
 		errs = append(errs, err)
 	}
-	if t.reconcile, err = compile("spec.commit.message.reconcileTemplate", reconcile, DefaultReconcile, reconcileSamples()); err != nil {
+	if t.reconcile, err = compile("spec.commit.message.reconcileTemplate", reconcile, DefaultReconcile,
+		reconcileSamples()); err != nil {
 		errs = append(errs, err)
 	}
 	if len(errs) > 0 {

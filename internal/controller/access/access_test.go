@@ -26,7 +26,8 @@ import (
 var (
 	anybody   = &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{}}
 	malformed = &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Nearly"}}}}
-	labelled  = &v1alpha3.NamespaceMatcher{Names: []string{"named"}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"mirror": "yes"}}}
+	labelled  = &v1alpha3.NamespaceMatcher{Names: []string{"named"},
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"mirror": "yes"}}}
 )
 
 func namespace(name string, labels map[string]string) *corev1.Namespace {
@@ -41,7 +42,8 @@ func gitProvider(ns, name, url string, from *v1alpha3.NamespaceMatcher) *v1alpha
 }
 
 func kubeProvider(from *v1alpha3.NamespaceMatcher) *v1alpha3.KubeProvider {
-	return &v1alpha3.KubeProvider{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: v1alpha3.KubeProviderSpec{AccessFrom: from}}
+	return &v1alpha3.KubeProvider{ObjectMeta: metav1.ObjectMeta{Name: "default"},
+		Spec: v1alpha3.KubeProviderSpec{AccessFrom: from}}
 }
 
 // target writes shop/infra's repository unless changed; age orders creation, the smaller the older.
@@ -108,7 +110,8 @@ func TestScenarios14To17_WhoIsAdmitted(t *testing.T) {
 func TestScenario17_AReadErrorIsNoRefusal(t *testing.T) {
 	g := NewWithT(t)
 	away := errors.New("the API server is away")
-	r := reader(t, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	r := reader(t, interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey,
+		o client.Object, opts ...client.GetOption) error {
 		if _, ok := o.(*corev1.Namespace); ok {
 			return away
 		}
@@ -137,19 +140,24 @@ func TestGrant(t *testing.T) {
 		reason  string
 		text    string
 	}{
-		"everything there": {[]client.Object{gitProvider("shop", "infra", url, nil), kubeProvider(anybody)}, target("shop", "live", 0), false, "", ""},
-		"no GitProvider":   {[]client.Object{kubeProvider(anybody)}, target("shop", "live", 0), false, v1alpha3.GitProviderNotFoundReason, "shop/infra"},
-		"no KubeProvider":  {[]client.Object{gitProvider("shop", "infra", url, nil)}, target("shop", "live", 0), false, v1alpha3.KubeProviderNotFoundReason, "default"},
+		"everything there": {[]client.Object{gitProvider("shop", "infra", url, nil), kubeProvider(anybody)},
+			target("shop", "live", 0), false, "", ""},
+		"no GitProvider": {[]client.Object{kubeProvider(anybody)}, target("shop", "live", 0), false,
+			v1alpha3.GitProviderNotFoundReason, "shop/infra"},
+		"no KubeProvider": {[]client.Object{gitProvider("shop", "infra", url, nil)}, target("shop", "live", 0),
+			false, v1alpha3.KubeProviderNotFoundReason, "default"},
 		"a GitProvider of another namespace that admits nobody": {
 			[]client.Object{gitProvider("shop", "infra", url, nil), kubeProvider(anybody)}, target("team", "live", 0), false,
 			v1alpha3.NamespaceNotAuthorizedReason, "GitProvider shop/infra does not admit namespace team"},
 		"a GitProvider of another namespace that admits": {
-			[]client.Object{gitProvider("shop", "infra", url, anybody), kubeProvider(anybody)}, target("team", "live", 0), false, "", ""},
+			[]client.Object{gitProvider("shop", "infra", url, anybody), kubeProvider(anybody)}, target("team", "live",
+				0), false, "", ""},
 		"--no-cross-namespace-refs overrides accessFrom": {
 			[]client.Object{gitProvider("shop", "infra", url, anybody), kubeProvider(anybody)}, target("team", "live", 0), true,
 			v1alpha3.NamespaceNotAuthorizedReason, "--no-cross-namespace-refs"},
 		"--no-cross-namespace-refs leaves one's own": {
-			[]client.Object{gitProvider("shop", "infra", url, nil), kubeProvider(anybody)}, target("shop", "live", 0), true, "", ""},
+			[]client.Object{gitProvider("shop", "infra", url, nil), kubeProvider(anybody)}, target("shop", "live",
+				0), true, "", ""},
 		"14: a KubeProvider without accessFrom": {
 			[]client.Object{gitProvider("shop", "infra", url, nil), kubeProvider(nil)}, target("shop", "live", 0), false,
 			v1alpha3.NamespaceNotAuthorizedReason, "KubeProvider default does not admit namespace shop"},
@@ -184,35 +192,64 @@ func TestScenarios24To30_WhoOwns(t *testing.T) {
 		mine   *v1alpha3.GitTarget
 		want   string
 	}{
-		"24: the younger of a and a/b loses":                    {[]client.Object{target("a", "one", 0)}, target("b", "two", 1, at("apps/x")), "overlaps"},
-		"24: the older wins":                                    {[]client.Object{target("b", "two", 1, at("apps/x"))}, target("a", "one", 0), ""},
-		"24: of one age the higher namespace/name loses":        {[]client.Object{target("a", "one", 0)}, target("b", "two", 0), "overlaps"},
-		"24: of one age the lower wins":                         {[]client.Object{target("b", "two", 0)}, target("a", "one", 0), ""},
-		"25: apps2 is not in apps":                              {[]client.Object{target("a", "one", 0)}, target("b", "two", 1, at("apps2")), ""},
-		"26: another GitProvider of the repository":             {[]client.Object{target("a", "one", 0), gitProvider("b", "own", url, nil)}, target("b", "two", 1, at("x"), through("b", "own")), "GitProvider shop/infra"},
-		"26: spelled for SSH":                                   {[]client.Object{target("a", "one", 0), gitProvider("b", "own", "git@git.example.org:shop/live.git", nil)}, target("b", "two", 1, at("x"), through("b", "own")), "GitProvider shop/infra"},
-		"26: in an URL with a port and a user":                  {[]client.Object{target("a", "one", 0), gitProvider("b", "own", "ssh://git@git.example.org/shop/live", nil)}, target("b", "two", 1, at("x"), through("b", "own")), "GitProvider shop/infra"},
-		"another repository":                                    {[]client.Object{target("a", "one", 0), gitProvider("b", "own", "https://git.example.org/b.git", nil)}, target("b", "two", 1, through("b", "own")), ""},
-		"another branch":                                        {[]client.Object{target("a", "one", 0, func(t *v1alpha3.GitTarget) { t.Spec.Branch = "live/x" })}, target("b", "two", 1), ""},
-		"27: an unadmitted target owns nothing":                 {[]client.Object{target("a", "one", 0, unshared)}, target("b", "two", 1), ""},
-		"27: nor does one with an invalid path":                 {[]client.Object{target("a", "one", 0, at("../apps"))}, target("b", "two", 1), ""},
-		"27: nor one whose branch is not allowed":               {[]client.Object{target("a", "one", 0, through("closed", "strict")), withBranches(gitProvider("closed", "strict", url, anybody), "release")}, target("b", "two", 1), ""},
-		"27: nor one with another mistake in its spec":          {[]client.Object{target("a", "one", 0, func(t *v1alpha3.GitTarget) { t.Labels = map[string]string{"broken": "yes"} })}, target("b", "two", 1), ""},
-		"27: nor one whose GitProvider is gone":                 {[]client.Object{target("a", "one", 0, through("shop", "gone"))}, target("b", "two", 1), ""},
-		"28: one that is being deleted owns nothing":            {[]client.Object{target("a", "one", 0, deleted)}, target("b", "two", 1), ""},
-		"30: another parentBranch":                              {[]client.Object{target("a", "one", 0)}, target("b", "two", 1, at("x"), parent("release")), "parentBranch"},
-		"30: the same parentBranch":                             {[]client.Object{target("a", "one", 0, parent("release"))}, target("b", "two", 1, at("x"), parent("release")), ""},
-		"a target in conflict owns nothing":                     {[]client.Object{target("a", "one", 0), target("b", "two", 1, at("apps/x")), target("c", "x", 2, at("y"))}, target("d", "four", 3, at("x")), ""},
-		"18: a malformed selector of a younger one is its own":  {[]client.Object{target("b", "bad", 5, through("b", "own")), gitProvider("b", "own", url, malformed)}, target("a", "one", 0), ""},
-		"18: and of another repository does not matter":         {[]client.Object{target("b", "bad", 0, through("b", "own")), gitProvider("b", "own", "https://git.example.org/b.git", malformed)}, target("a", "one", 1), ""},
-		"18: of an older one of the branch it moves no owner":   {[]client.Object{target("b", "bad", 0, through("b", "own")), gitProvider("b", "own", url, malformed)}, target("a", "one", 1), "error: GitTarget b/bad"},
-		"an URL that cannot be read is nobody's repository":     {[]client.Object{target("b", "bad", 0, through("b", "own")), gitProvider("b", "own", "::", nil)}, target("a", "one", 1), ""},
-		"one's own object is no rival":                          {[]client.Object{target("a", "one", 1)}, target("a", "one", 1), ""},
-		"a predecessor of the same name that is still deleting": {[]client.Object{target("a", "one", 0, deleted)}, target("a", "one", 3, func(t *v1alpha3.GitTarget) { t.UID = "new" }), ""},
+		"24: the younger of a and a/b loses": {[]client.Object{target("a", "one", 0)}, target("b",
+			"two", 1, at("apps/x")), "overlaps"},
+		"24: the older wins": {[]client.Object{target("b", "two", 1,
+			at("apps/x"))}, target("a", "one", 0), ""},
+		"24: of one age the higher namespace/name loses": {[]client.Object{target("a", "one", 0)}, target("b",
+			"two", 0), "overlaps"},
+		"24: of one age the lower wins": {[]client.Object{target("b", "two", 0)}, target("a",
+			"one", 0), ""},
+		"25: apps2 is not in apps": {[]client.Object{target("a", "one", 0)}, target("b",
+			"two", 1, at("apps2")), ""},
+		"26: another GitProvider of the repository": {[]client.Object{target("a", "one", 0),
+			gitProvider("b", "own", url, nil)}, target("b", "two", 1, at("x"), through("b", "own")), "GitProvider shop/infra"},
+		"26: spelled for SSH": {[]client.Object{target("a", "one", 0),
+			gitProvider("b", "own", "git@git.example.org:shop/live.git",
+				nil)}, target("b", "two", 1, at("x"), through("b", "own")), "GitProvider shop/infra"},
+		"26: in an URL with a port and a user": {[]client.Object{target("a", "one", 0),
+			gitProvider("b", "own", "ssh://git@git.example.org/shop/live",
+				nil)}, target("b", "two", 1, at("x"), through("b", "own")), "GitProvider shop/infra"},
+		"another repository": {[]client.Object{target("a", "one", 0),
+			gitProvider("b", "own", "https://git.example.org/b.git", nil)}, target("b", "two", 1, through("b", "own")), ""},
+		"another branch": {[]client.Object{target("a", "one", 0,
+			func(t *v1alpha3.GitTarget) { t.Spec.Branch = "live/x" })}, target("b", "two", 1), ""},
+		"27: an unadmitted target owns nothing": {[]client.Object{target("a", "one", 0, unshared)},
+			target("b", "two", 1), ""},
+		"27: nor does one with an invalid path": {[]client.Object{target("a", "one", 0,
+			at("../apps"))}, target("b", "two", 1), ""},
+		"27: nor one whose branch is not allowed": {[]client.Object{target("a", "one", 0,
+			through("closed", "strict")), withBranches(gitProvider("closed", "strict", url,
+			anybody), "release")}, target("b", "two", 1), ""},
+		"27: nor one with another mistake in its spec": {[]client.Object{target("a", "one", 0,
+			func(t *v1alpha3.GitTarget) { t.Labels = map[string]string{"broken": "yes"} })}, target("b", "two", 1), ""},
+		"27: nor one whose GitProvider is gone": {[]client.Object{target("a", "one", 0,
+			through("shop", "gone"))}, target("b", "two", 1), ""},
+		"28: one that is being deleted owns nothing": {[]client.Object{target("a", "one", 0, deleted)},
+			target("b", "two", 1), ""},
+		"30: another parentBranch": {[]client.Object{target("a", "one", 0)}, target("b",
+			"two", 1, at("x"), parent("release")), "parentBranch"},
+		"30: the same parentBranch": {[]client.Object{target("a", "one", 0,
+			parent("release"))}, target("b", "two", 1, at("x"), parent("release")), ""},
+		"a target in conflict owns nothing": {[]client.Object{target("a", "one", 0), target("b",
+			"two", 1, at("apps/x")), target("c", "x", 2, at("y"))}, target("d", "four", 3, at("x")), ""},
+		"18: a malformed selector of a younger one is its own": {[]client.Object{target("b", "bad", 5, through("b",
+			"own")), gitProvider("b", "own", url, malformed)}, target("a", "one", 0), ""},
+		"18: and of another repository does not matter": {[]client.Object{target("b", "bad", 0, through("b",
+			"own")), gitProvider("b", "own", "https://git.example.org/b.git", malformed)}, target("a", "one", 1), ""},
+		"18: of an older one of the branch it moves no owner": {[]client.Object{target("b", "bad", 0, through("b",
+			"own")), gitProvider("b", "own", url, malformed)}, target("a", "one", 1), "error: GitTarget b/bad"},
+		"an URL that cannot be read is nobody's repository": {[]client.Object{target("b", "bad", 0, through("b",
+			"own")), gitProvider("b", "own", "::", nil)}, target("a", "one", 1), ""},
+		"one's own object is no rival": {[]client.Object{target("a", "one", 1)}, target("a",
+			"one", 1), ""},
+		"a predecessor of the same name that is still deleting": {[]client.Object{target("a", "one", 0, deleted)},
+			target("a", "one", 3, func(t *v1alpha3.GitTarget) { t.UID = "new" }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			r := reader(t, interceptor.Funcs{}, append(tt.others, shared.DeepCopy(), closed.DeepCopy(), kubeProvider(anybody))...)
+			r := reader(t, interceptor.Funcs{}, append(tt.others, shared.DeepCopy(), closed.DeepCopy(),
+				kubeProvider(anybody))...)
 			grant, err := r.Grant(t.Context(), tt.mine)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(grant.Refusal).To(BeZero())
@@ -243,7 +280,10 @@ func withBranches(p *v1alpha3.GitProvider, branches ...string) *v1alpha3.GitProv
 func TestScenario29_AFailedListMovesNothing(t *testing.T) {
 	g := NewWithT(t)
 	away := errors.New("the API server is away")
-	r := reader(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return away }},
+	r := reader(t, interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList,
+		...client.ListOption) error {
+		return away
+	}},
 		gitProvider("shop", "infra", "https://git.example.org/a.git", nil), kubeProvider(anybody))
 	mine := target("shop", "live", 0)
 	grant, err := r.Grant(t.Context(), mine)

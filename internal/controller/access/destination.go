@@ -24,7 +24,8 @@ func Destination(t *v1alpha3.GitTarget, gp *v1alpha3.GitProvider) Refusal {
 	if _, err := claims.CleanPath(t.Spec.Path); err != nil {
 		return refuse(v1alpha3.InvalidConfigReason, "spec.path: %v", err)
 	}
-	for _, b := range []struct{ field, name string }{{"spec.branch", t.Spec.Branch}, {"spec.parentBranch", t.Spec.ParentBranch}} {
+	for _, b := range []struct{ field, name string }{{"spec.branch", t.Spec.Branch}, {"spec.parentBranch",
+		t.Spec.ParentBranch}} {
 		if b.name == "" {
 			continue
 		}

@@ -89,7 +89,8 @@ type Runner struct {
 
 // Run makes one pass over the named object. steps fills obj's status and returns what it found; its error means that
 // something could not be read, and the pass is repeated with the queue's backoff.
-func (r *Runner) Run(ctx context.Context, name types.NamespacedName, obj Object, steps func(context.Context) (Pass, error)) (ctrl.Result, error) {
+func (r *Runner) Run(ctx context.Context, name types.NamespacedName, obj Object,
+	steps func(context.Context) (Pass, error)) (ctrl.Result, error) {
 	start := time.Now()
 	if err := r.Get(ctx, name, obj); err != nil {
 		if apierrors.IsNotFound(err) {

@@ -49,7 +49,8 @@ func newBench(t *testing.T, obj *v1alpha3.KubeProvider) *bench {
 	scheme := runtime.NewScheme()
 	b.Expect(v1alpha3.AddToScheme(scheme)).To(Succeed())
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(obj).WithObjects(obj).WithInterceptorFuncs(interceptor.Funcs{
-		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			if b.before != nil {
 				if err := b.before(); err != nil {
 					return err
@@ -72,12 +73,14 @@ func (b *bench) Eventf(o, _ runtime.Object, kind, reason, _, message string, arg
 }
 
 // AnnotatedEventf implements events.Recorder.
-func (b *bench) AnnotatedEventf(_, _ runtime.Object, _ map[string]string, kind, reason, _, message string, args ...any) {
+func (b *bench) AnnotatedEventf(_, _ runtime.Object, _ map[string]string, kind, reason, _, message string,
+	args ...any) {
 	b.events = append(b.events, kind+" "+reason+" "+fmt.Sprintf(message, args...))
 }
 
 func provider(annotations ...string) *v1alpha3.KubeProvider {
-	p := &v1alpha3.KubeProvider{ObjectMeta: metav1.ObjectMeta{Name: "one", Generation: 3, Annotations: map[string]string{}}}
+	p := &v1alpha3.KubeProvider{ObjectMeta: metav1.ObjectMeta{Name: "one", Generation: 3,
+		Annotations: map[string]string{}}}
 	for i := 0; i < len(annotations); i += 2 {
 		p.Annotations[annotations[i]] = annotations[i+1]
 	}
@@ -174,7 +177,8 @@ func TestReadError(t *testing.T) {
 		p := b.stored()
 		b.Expect(kstatus.Legal(t.Context(), p)).To(Succeed())
 		b.Expect(conditions.Get(p, meta.ReadyCondition)).To(And(
-			HaveField("Status", metav1.ConditionFalse), HaveField("Reason", meta.FailedReason), HaveField("Message", "the API server is away")), before.name)
+			HaveField("Status", metav1.ConditionFalse), HaveField("Reason", meta.FailedReason), HaveField("Message",
+				"the API server is away")), before.name)
 		b.Expect(conditions.IsReconciling(p)).To(BeTrue(), before.name)
 		b.Expect(conditions.IsStalled(p)).To(BeFalse(), before.name)
 	}

@@ -59,7 +59,8 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 	b.Expect(errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha3.AddToScheme(scheme))).To(Succeed())
 	b.Client = fake.NewClientBuilder().WithScheme(scheme).
 		WithStatusSubresource(&v1alpha3.GitProvider{}, &v1alpha3.KubeProvider{}).WithObjects(objects...).
-		WithInterceptorFuncs(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		WithInterceptorFuncs(interceptor.Funcs{Get: func(ctx context.Context, c client.WithWatch,
+			key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
 			switch o.(type) {
 			case *corev1.Secret, *corev1.ConfigMap:
 				if b.reads++; b.fail != nil {
@@ -72,7 +73,8 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 		return &lifecycle.Runner{Client: b.Client, Recorder: silent{}, Metrics: metrics.New(prometheus.NewRegistry())}
 	}
 	b.sources = cluster.NewSources(cluster.Options{})
-	b.git = &Git{GitOptions: GitOptions{OperatorNamespace: operatorNamespace}, Cached: b.Client, Secrets: b.Client, Writer: b.Client}
+	b.git = &Git{GitOptions: GitOptions{OperatorNamespace: operatorNamespace}, Cached: b.Client, Secrets: b.Client,
+		Writer: b.Client}
 	b.repos = &GitProviderReconciler{Runner: runner(), Git: b.git}
 	b.kube = &KubeProviderReconciler{
 		Runner: runner(), Secrets: b.Client, Sources: b.sources, Local: &rest.Config{Host: "https://control.example.org"}, OperatorNamespace: operatorNamespace,

@@ -86,7 +86,8 @@ func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Cr
 	in := gitauth.Input{
 		URL: p.Spec.URL, AllowInsecureHTTP: g.AllowInsecureHTTP, AllowMissingKnownHosts: g.AllowMissingKnownHosts,
 		HostKeyAlgorithms: g.HostKeyAlgorithms, Tokens: g.Tokens, SSHKeys: &g.sshKeys,
-		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name, Operation: tokenOperation},
+		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name,
+			Operation: tokenOperation},
 	}
 	var err error
 	if ref := p.Spec.SecretRef; ref != nil {
@@ -160,7 +161,8 @@ func missing(err error, kind, namespace, name string) error {
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
-	return &gitauth.Error{Reason: gitauth.SecretNotFound, Err: err, Message: fmt.Sprintf("%s %s/%s does not exist", kind, namespace, name)}
+	return &gitauth.Error{Reason: gitauth.SecretNotFound, Err: err, Message: fmt.Sprintf("%s %s/%s does not exist",
+		kind, namespace, name)}
 }
 
 func isNotFound(err error) bool {

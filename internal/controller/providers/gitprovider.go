@@ -52,12 +52,14 @@ func (r *GitProviderReconciler) SetupWithManager(mgr ctrl.Manager, o controller.
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.GitProvider{}, builder.WithPredicates(lifecycle.Changed())).
 		// status.branches counts the GitTargets that name this provider.
-		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
+		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(func(_ context.Context,
+			o client.Object) []reconcile.Request {
 			t, ok := o.(*v1alpha3.GitTarget)
 			if !ok {
 				return nil
 			}
-			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: t.GetGitProviderNamespace(), Name: t.Spec.GitProviderRef.Name}}}
+			return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: t.GetGitProviderNamespace(),
+				Name: t.Spec.GitProviderRef.Name}}}
 		}), builder.WithPredicates(lifecycle.Changed())).
 		WithOptions(o).
 		Complete(r)
@@ -66,7 +68,10 @@ func (r *GitProviderReconciler) SetupWithManager(mgr ctrl.Manager, o controller.
 // Reconcile makes one pass.
 func (r *GitProviderReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	obj := &v1alpha3.GitProvider{}
-	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass, error) { return r.pass(ctx, obj) })
+	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass,
+		error) {
+		return r.pass(ctx, obj)
+	})
 }
 
 func (r *GitProviderReconciler) pass(ctx context.Context, obj *v1alpha3.GitProvider) (lifecycle.Pass, error) {
@@ -197,7 +202,7 @@ func classify(err error) (reason string, stalled bool) {
 // countBranches measures status.branches.
 func (r *GitProviderReconciler) countBranches(ctx context.Context, obj *v1alpha3.GitProvider) error {
 	var list v1alpha3.GitTargetList
-	if err := r.List(ctx, &list); err != nil {
+	if err := r.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return err
 	}
 	counts := map[string]int32{}

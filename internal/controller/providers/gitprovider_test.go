@@ -68,36 +68,53 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 	}{
 		"it can be written": {reason: meta.SucceededReason},
 		"with a credential": {server: gitserver.Options{Username: "ada", Password: "right"}, http: true,
-			change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login", login)}, reason: meta.SucceededReason},
-		"an URL of another kind": {url: "ftp://git.example.org/a.git", reason: v1alpha3.InvalidConfigReason, stalled: true, text: "spec.url"},
+			change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login",
+				login)}, reason: meta.SucceededReason},
+		"an URL of another kind": {url: "ftp://git.example.org/a.git", reason: v1alpha3.InvalidConfigReason,
+			stalled: true, text: "spec.url"},
 		"a pattern that is none": {change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) { p.Spec.AllowedBranches = []string{"[a"} }},
 			reason: v1alpha3.InvalidConfigReason, stalled: true, text: "spec.allowedBranches"},
 		"a committer that Git refuses": {change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) {
 			p.Spec.Commit = &v1alpha3.GitProviderCommit{Committer: &v1alpha3.Committer{Name: "<>", Email: "a@example.org"}}
 		}}, reason: v1alpha3.CommitConfigInvalidReason, stalled: true},
-		"a signing Secret that is missing": {change: []func(*v1alpha3.GitProvider){signed("keys", false)}, reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "shop/keys"},
-		"a signing key that is none": {change: []func(*v1alpha3.GitProvider){signed("keys", true)}, secrets: []client.Object{secret("shop", "keys", map[string]string{"signing.key": "rubbish"})},
-			reason: v1alpha3.CommitConfigInvalidReason, stalled: true},
-		"a Secret that is missing": {change: []func(*v1alpha3.GitProvider){withSecret("login")}, reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "Secret shop/login does not exist"},
-		"a Secret without a credential": {change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login", map[string]string{"user": "ada"})},
-			http: true, reason: v1alpha3.SecretMalformedReason, stalled: true, text: "shop/login"},
-		"a credential over plain HTTP": {change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login", login)},
-			reason: v1alpha3.InvalidConfigReason, stalled: true, text: "--insecure-allow-git-http"},
+		"a signing Secret that is missing": {change: []func(*v1alpha3.GitProvider){signed("keys", false)},
+			reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "shop/keys"},
+		"a signing key that is none": {change: []func(*v1alpha3.GitProvider){signed("keys", true)},
+			secrets: []client.Object{secret("shop", "keys", map[string]string{"signing.key": "rubbish"})},
+			reason:  v1alpha3.CommitConfigInvalidReason, stalled: true},
+		"a Secret that is missing": {change: []func(*v1alpha3.GitProvider){withSecret("login")},
+			reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "Secret shop/login does not exist"},
+		"a Secret without a credential": {change: []func(*v1alpha3.GitProvider){withSecret("login")},
+			secrets: []client.Object{secret("shop", "login", map[string]string{"user": "ada"})},
+			http:    true, reason: v1alpha3.SecretMalformedReason, stalled: true, text: "shop/login"},
+		"a credential over plain HTTP": {change: []func(*v1alpha3.GitProvider){withSecret("login")},
+			secrets: []client.Object{secret("shop", "login", login)},
+			reason:  v1alpha3.InvalidConfigReason, stalled: true, text: "--insecure-allow-git-http"},
 		"a credential that the server refuses": {server: gitserver.Options{Username: "ada", Password: "other"}, http: true,
 			change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login", login)},
 			reason: v1alpha3.AuthenticationFailedReason, stalled: true, text: "401"},
-		"a host without a known key": {url: "ssh://git@127.0.0.1:1/live.git", change: []func(*v1alpha3.GitProvider){withSecret("login")},
-			secrets: []client.Object{secret("shop", "login", map[string]string{"identity": sshKey(t)})}, reason: v1alpha3.HostKeyUnavailableReason, stalled: true},
-		"host keys that are missing": {url: "ssh://git@127.0.0.1:1/live.git", change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) {
-			p.Spec.KnownHostsRef = &v1alpha3.KnownHostsReference{Name: "hosts"}
-		}}, reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "ConfigMap shop/hosts"},
-		"nobody listens":          {url: "http://127.0.0.1:1/live.git", reason: v1alpha3.ConnectionFailedReason, text: "refused"},
-		"no such repository":      {fault: &gitserver.Fault{Status: http.StatusNotFound}, reason: v1alpha3.ConnectionFailedReason, text: "404"},
-		"the server is sick":      {fault: &gitserver.Fault{Status: http.StatusInternalServerError, Body: "out of coffee"}, reason: v1alpha3.ConnectionFailedReason, text: "out of coffee"},
-		"the host asks to wait":   {fault: &gitserver.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "60"}}, reason: v1alpha3.RateLimitedReason},
-		"a SHA-256 repository":    {sha256: true, reason: v1alpha3.UnsupportedObjectFormatReason, stalled: true, text: "SHA-1"},
-		"a server that hangs":     {fault: &gitserver.Fault{Hang: true}, change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) { p.Spec.Timeout = &metav1.Duration{Duration: 200 * time.Millisecond} }}, reason: v1alpha3.ConnectionFailedReason},
-		"a suspended GitProvider": {url: "http://127.0.0.1:1/live.git", change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) { p.Spec.Suspend = true }}, reason: meta.SuspendedReason},
+		"a host without a known key": {url: "ssh://git@127.0.0.1:1/live.git",
+			change: []func(*v1alpha3.GitProvider){withSecret("login")},
+			secrets: []client.Object{secret("shop", "login",
+				map[string]string{"identity": sshKey(t)})}, reason: v1alpha3.HostKeyUnavailableReason, stalled: true},
+		"host keys that are missing": {url: "ssh://git@127.0.0.1:1/live.git",
+			change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) {
+				p.Spec.KnownHostsRef = &v1alpha3.KnownHostsReference{Name: "hosts"}
+			}}, reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "ConfigMap shop/hosts"},
+		"nobody listens": {url: "http://127.0.0.1:1/live.git", reason: v1alpha3.ConnectionFailedReason,
+			text: "refused"},
+		"no such repository": {fault: &gitserver.Fault{Status: http.StatusNotFound},
+			reason: v1alpha3.ConnectionFailedReason, text: "404"},
+		"the server is sick": {fault: &gitserver.Fault{Status: http.StatusInternalServerError,
+			Body: "out of coffee"}, reason: v1alpha3.ConnectionFailedReason, text: "out of coffee"},
+		"the host asks to wait": {fault: &gitserver.Fault{Status: http.StatusTooManyRequests,
+			Header: map[string]string{"Retry-After": "60"}}, reason: v1alpha3.RateLimitedReason},
+		"a SHA-256 repository": {sha256: true, reason: v1alpha3.UnsupportedObjectFormatReason, stalled: true,
+			text: "SHA-1"},
+		"a server that hangs": {fault: &gitserver.Fault{Hang: true},
+			change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) { p.Spec.Timeout = &metav1.Duration{Duration: 200 * time.Millisecond} }}, reason: v1alpha3.ConnectionFailedReason},
+		"a suspended GitProvider": {url: "http://127.0.0.1:1/live.git",
+			change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) { p.Spec.Suspend = true }}, reason: meta.SuspendedReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +152,8 @@ func TestSecretsOfAGitProviderThatCannotBeRead(t *testing.T) {
 	_, url := gitServer(t, gitserver.Options{})
 	b := newBed(t, repository(url, withSecret("login")))
 	b.fail = apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "login", errors.New("no get"))
-	_, err := b.repos.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop", Name: "infra"}})
+	_, err := b.repos.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "shop",
+		Name: "infra"}})
 	b.Expect(err).To(MatchError(ContainSubstring("no get")))
 	p := &v1alpha3.GitProvider{}
 	b.Expect(b.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: "infra"}, p)).To(Succeed())
@@ -165,7 +183,8 @@ func TestWhenARepositoryIsAsked(t *testing.T) {
 	asked("nothing happened", false)
 	b.Expect(b.Create(t.Context(), &v1alpha3.GitTarget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "live"},
-		Spec:       v1alpha3.GitTargetSpec{GitProviderRef: meta.NamespacedObjectReference{Name: "infra"}, Branch: "main", Path: "a"},
+		Spec: v1alpha3.GitTargetSpec{GitProviderRef: meta.NamespacedObjectReference{Name: "infra"},
+			Branch: "main", Path: "a"},
 	})).To(Succeed())
 	asked("a GitTarget came", false)
 	got, result := b.passGit("infra")
@@ -269,7 +288,8 @@ func TestCredentialsOfAProviderMadeAnew(t *testing.T) {
 
 	b.Expect(b.Delete(t.Context(), p)).To(Succeed())
 	b.Expect(password()).To(Equal("rotated"))
-	b.Expect(b.Create(t.Context(), repository("https://new.example.org/b.git", withSecret("new"), func(p *v1alpha3.GitProvider) { p.UID = "2" }))).To(Succeed())
+	b.Expect(b.Create(t.Context(), repository("https://new.example.org/b.git", withSecret("new"),
+		func(p *v1alpha3.GitProvider) { p.UID = "2" }))).To(Succeed())
 	b.Expect(password()).To(Equal("rotated"))
 	b.Expect(b.git.Revision(client.ObjectKeyFromObject(p))).To(Equal(revision), "it is not the new one's")
 }

@@ -30,7 +30,8 @@ func (o KubeConfigOptions) Load(data []byte) (*rest.Config, *Refusal) {
 	}
 	kc, err := clientcmd.Load(data)
 	if err != nil {
-		return nil, &Refusal{v1alpha3.KubeConfigInvalidReason, "the kubeconfig does not parse; write one with `kubectl config view --flatten --minify --raw`"}
+		return nil, &Refusal{v1alpha3.KubeConfigInvalidReason,
+			"the kubeconfig does not parse; write one with `kubectl config view --flatten --minify --raw`"}
 	}
 	for name, u := range kc.AuthInfos {
 		switch {

@@ -61,7 +61,10 @@ func (r *KubeProviderReconciler) forget(_ context.Context, name types.Namespaced
 // Reconcile makes one pass.
 func (r *KubeProviderReconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	obj := &v1alpha3.KubeProvider{}
-	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass, error) { return r.pass(ctx, obj) })
+	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass,
+		error) {
+		return r.pass(ctx, obj)
+	})
 }
 
 func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubeProvider) (lifecycle.Pass, error) {
@@ -98,7 +101,8 @@ func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubePro
 }
 
 // connection says how the source is reached, or why it must not be. The error is a read that failed.
-func (r *KubeProviderReconciler) connection(ctx context.Context, obj *v1alpha3.KubeProvider) (cluster.Config, *Refusal, error) {
+func (r *KubeProviderReconciler) connection(ctx context.Context, obj *v1alpha3.KubeProvider) (cluster.Config,
+	*Refusal, error) {
 	c := cluster.Config{Interval: obj.GetRequeueAfter(), Suspended: obj.Spec.Suspend}
 	if obj.Spec.KubeConfig == nil {
 		c.REST, c.Local, c.Token = rest.CopyConfig(r.Local), true, "local"

@@ -97,8 +97,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) er
 	all := handler.EnqueueRequestsFromMapFunc(r.all)
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.GitTarget{}, builder.WithPredicates(lifecycle.Changed())).
-		Watches(&v1alpha3.GitProvider{}, handler.EnqueueRequestsFromMapFunc(r.ofGitProvider), builder.WithPredicates(lifecycle.ReadyFlipped())).
-		Watches(&v1alpha3.KubeProvider{}, handler.EnqueueRequestsFromMapFunc(r.ofKubeProvider), builder.WithPredicates(lifecycle.ReadyFlipped())).
+		Watches(&v1alpha3.GitProvider{}, handler.EnqueueRequestsFromMapFunc(r.ofGitProvider),
+			builder.WithPredicates(lifecycle.ReadyFlipped())).
+		Watches(&v1alpha3.KubeProvider{}, handler.EnqueueRequestsFromMapFunc(r.ofKubeProvider),
+			builder.WithPredicates(lifecycle.ReadyFlipped())).
 		// A label of a namespace can open or close an accessFrom; a sibling can take or free a branch.
 		Watches(&corev1.Namespace{}, all, builder.WithPredicates(lifecycle.LabelsChanged())).
 		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(rivalChanged())).
@@ -110,7 +112,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) er
 // Reconcile makes one pass.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	obj := &v1alpha3.GitTarget{}
-	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass, error) { return r.pass(ctx, obj) })
+	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass,
+		error) {
+		return r.pass(ctx, obj)
+	})
 }
 
 // pass is the order in which a target is looked at; conditions are written as facts become known.
@@ -134,7 +139,8 @@ func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.GitTarget) (lifecyc
 		pass.Stalled(readyReasonOf(valid.Reason), valid.Message)
 		return pass, nil
 	}
-	conditions.MarkTrue(obj, v1alpha3.ValidatedCondition, succeededReason, "references, branch, path and configuration are valid")
+	conditions.MarkTrue(obj, v1alpha3.ValidatedCondition, succeededReason,
+		"references, branch, path and configuration are valid")
 	if r.Keys.moved(key, valid.normal.Identity) {
 		// What is known of another repository says nothing about this one.
 		obj.Status.Remote, obj.Status.Placement, obj.Status.Retention = nil, nil, nil
@@ -229,7 +235,7 @@ func (r *Reconciler) ofKubeProvider(ctx context.Context, o client.Object) []reco
 
 func (r *Reconciler) list(ctx context.Context, match func(*v1alpha3.GitTarget) bool) []reconcile.Request {
 	var l v1alpha3.GitTargetList
-	if err := r.Client.List(ctx, &l); err != nil {
+	if err := r.Client.List(ctx, &l, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "could not list GitTargets")
 		return nil
 	}

@@ -69,10 +69,12 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 		},
 	}
 	if !enc.Ready {
-		spec.Withheld = []watch.Withheld{{Resource: "secrets", Reason: v1alpha3.EncryptionRequiredReason, Message: enc.Message}}
+		spec.Withheld = []watch.Withheld{{Resource: "secrets", Reason: v1alpha3.EncryptionRequiredReason,
+			Message: enc.Message}}
 		for _, gr := range r.Encrypter.AdditionalSensitive() {
 			group, resource := splitGroupResource(gr)
-			spec.Withheld = append(spec.Withheld, watch.Withheld{Group: group, Resource: resource, Reason: v1alpha3.EncryptionRequiredReason, Message: enc.Message})
+			spec.Withheld = append(spec.Withheld, watch.Withheld{Group: group, Resource: resource,
+				Reason: v1alpha3.EncryptionRequiredReason, Message: enc.Message})
 		}
 	}
 	r.Watch.Declare(spec)
@@ -141,7 +143,8 @@ func (s sinkFor) Offer(ctx context.Context, c change.Change) change.Verdict {
 }
 
 // Snapshot implements watch.Sink.
-func (s sinkFor) Snapshot(ctx context.Context, snap change.Snapshot, initial bool, stamp watch.Stamp) (change.Verdict, <-chan change.Outcome) {
+func (s sinkFor) Snapshot(ctx context.Context, snap change.Snapshot, initial bool,
+	stamp watch.Stamp) (change.Verdict, <-chan change.Outcome) {
 	return s.Sink.Snapshot(ctx, snap, initial, core.Stamp(stamp))
 }
 

@@ -87,9 +87,11 @@ func (e *Encryptions) Encryption(ctx context.Context, t *v1alpha3.GitTarget) (En
 		}, nil
 	}
 	if spec.Age != nil && !spec.Age.Enabled {
-		return Encryption{Reason: v1alpha3.EncryptionRequiredReason, Message: "spec.encryption.age.enabled is false; set it to true"}, nil
+		return Encryption{Reason: v1alpha3.EncryptionRequiredReason,
+			Message: "spec.encryption.age.enabled is false; set it to true"}, nil
 	}
-	key := fmt.Sprint(t.Generation, t.Annotations[v1alpha3.RekeyRequestAnnotation], t.Annotations[v1alpha3.ReconcileRequestAnnotation], rekeyOf(t))
+	key := fmt.Sprint(t.Generation, t.Annotations[v1alpha3.RekeyRequestAnnotation],
+		t.Annotations[v1alpha3.ReconcileRequestAnnotation], rekeyOf(t))
 	e.mu.Lock()
 	known, ok := e.resolved[t.UID]
 	e.mu.Unlock()
@@ -113,7 +115,8 @@ func (e *Encryptions) Forget(uid string) {
 	e.mu.Unlock()
 }
 
-func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget, spec *v1alpha3.Encryption) (Encryption, error) {
+func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget,
+	spec *v1alpha3.Encryption) (Encryption, error) {
 	source := encryption.KeySource{RecipientsOptional: spec.UseRepositoryRules}
 	if spec.Age != nil && spec.Age.Recipients != nil {
 		r := spec.Age.Recipients
@@ -158,7 +161,8 @@ func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget, spec *
 
 // secret reads the Secret of the keys into source, generating an identity where the spec asks for one. A key that is
 // there is never replaced; losing the race to create one means using the winner's.
-func (e *Encryptions) secret(ctx context.Context, namespace, name string, source *encryption.KeySource) (*corev1.Secret, error) {
+func (e *Encryptions) secret(ctx context.Context, namespace, name string,
+	source *encryption.KeySource) (*corev1.Secret, error) {
 	source.SecretName = namespace + "/" + name
 	secret, err := e.read(ctx, namespace, name, source)
 	if err != nil || !encryption.NeedsKey(*source) {
@@ -195,7 +199,8 @@ func (e *Encryptions) secret(ctx context.Context, namespace, name string, source
 	return e.read(ctx, namespace, name, source)
 }
 
-func (e *Encryptions) read(ctx context.Context, namespace, name string, source *encryption.KeySource) (*corev1.Secret, error) {
+func (e *Encryptions) read(ctx context.Context, namespace, name string,
+	source *encryption.KeySource) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := e.secrets.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, secret)
 	if apierrors.IsNotFound(err) {

@@ -39,7 +39,8 @@ func newVault(t *testing.T, additional []string, secrets ...client.Object) *vaul
 		t.Fatal(err)
 	}
 	v.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(secrets...).WithInterceptorFuncs(interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+			opts ...client.GetOption) error {
 			if v.reads++; v.fail != nil {
 				return v.fail
 			}
@@ -63,7 +64,8 @@ func sealed(change func(*v1alpha3.Encryption)) *v1alpha3.GitTarget {
 	if change != nil {
 		change(e)
 	}
-	return &v1alpha3.GitTarget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "live", UID: "1", Generation: 1}, Spec: v1alpha3.GitTargetSpec{Encryption: e}}
+	return &v1alpha3.GitTarget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "live", UID: "1",
+		Generation: 1}, Spec: v1alpha3.GitTargetSpec{Encryption: e}}
 }
 
 func keySecret(entries ...string) *corev1.Secret {
@@ -82,20 +84,30 @@ func TestReasonsOfEncryption(t *testing.T) {
 		reason  string
 		text    string
 	}{
-		"not set":                {&v1alpha3.GitTarget{}, nil, false, v1alpha3.EncryptionRequiredReason, "spec.encryption is not set"},
-		"no family":              {sealed(func(e *v1alpha3.Encryption) { e.Age = nil }), nil, false, v1alpha3.EncryptionRequiredReason, "not set"},
-		"not enabled":            {sealed(func(e *v1alpha3.Encryption) { e.Age.Enabled = false }), nil, false, v1alpha3.EncryptionRequiredReason, "age.enabled"},
-		"no Secret":              {sealed(nil), nil, false, v1alpha3.MissingSecretReason, "shop/keys does not exist; create it"},
-		"a Secret without a key": {sealed(nil), []client.Object{keySecret("other", "x")}, false, v1alpha3.SecretCreateDisabledReason, ".agekey"},
-		"a key that is none":     {sealed(nil), []client.Object{keySecret("a.agekey", "rubbish")}, false, v1alpha3.InvalidConfigReason, "a.agekey"},
-		"a key":                  {sealed(nil), []client.Object{keySecret("a.agekey", "# mine\n"+identity+"\n")}, true, "", "1 age recipients"},
+		"not set": {&v1alpha3.GitTarget{}, nil, false, v1alpha3.EncryptionRequiredReason,
+			"spec.encryption is not set"},
+		"no family": {sealed(func(e *v1alpha3.Encryption) { e.Age = nil }), nil, false,
+			v1alpha3.EncryptionRequiredReason, "not set"},
+		"not enabled": {sealed(func(e *v1alpha3.Encryption) { e.Age.Enabled = false }), nil, false,
+			v1alpha3.EncryptionRequiredReason, "age.enabled"},
+		"no Secret": {sealed(nil), nil, false, v1alpha3.MissingSecretReason,
+			"shop/keys does not exist; create it"},
+		"a Secret without a key": {sealed(nil), []client.Object{keySecret("other", "x")}, false,
+			v1alpha3.SecretCreateDisabledReason, ".agekey"},
+		"a key that is none": {sealed(nil), []client.Object{keySecret("a.agekey", "rubbish")}, false,
+			v1alpha3.InvalidConfigReason, "a.agekey"},
+		"a key": {sealed(nil), []client.Object{keySecret("a.agekey", "# mine\n"+identity+"\n")},
+			true, "", "1 age recipients"},
 		"a public key that is none": {sealed(func(e *v1alpha3.Encryption) {
 			e.SecretRef, e.Age.Recipients = nil, &v1alpha3.AgeRecipients{PublicKeys: []string{"age1rubbish"}}
 		}), nil, false, v1alpha3.InvalidConfigReason, "age1rubbish"},
 		"a public key": {sealed(func(e *v1alpha3.Encryption) {
 			e.SecretRef, e.Age.Recipients = nil, &v1alpha3.AgeRecipients{PublicKeys: []string{recipient}}
 		}), nil, true, "", "1 age recipients"},
-		"the repository's rules": {sealed(func(e *v1alpha3.Encryption) { e.SecretRef, e.Age, e.UseRepositoryRules = nil, nil, true }), nil, true, "", "repository's .sops.yaml"},
+		"the repository's rules": {sealed(func(e *v1alpha3.Encryption) {
+			e.SecretRef, e.Age,
+				e.UseRepositoryRules = nil, nil, true
+		}), nil, true, "", "repository's .sops.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -115,7 +127,8 @@ func TestReasonsOfEncryption(t *testing.T) {
 func TestScenario54_AGeneratedAgeKeyOutlivesItsTarget(t *testing.T) {
 	g := NewWithT(t)
 	generate := func(e *v1alpha3.Encryption) { e.Age.Recipients.GenerateWhenMissing = true }
-	for name, existing := range map[string][]client.Object{"no Secret": nil, "a Secret with other things": {keySecret("other", "thing")}} {
+	for name, existing := range map[string][]client.Object{"no Secret": nil,
+		"a Secret with other things": {keySecret("other", "thing")}} {
 		v := newVault(t, nil, existing...)
 		first, err := v.Encryption(t.Context(), sealed(generate))
 		g.Expect(err).NotTo(HaveOccurred(), name)

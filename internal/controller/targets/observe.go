@@ -39,7 +39,8 @@ func (r *Reconciler) observe(obj *v1alpha3.GitTarget, key change.TargetKey) view
 	var v view
 	v.watch, _ = r.Watch.Status(key)
 	v.branch, _ = r.Branches.Status(key)
-	v.reach = cluster.Reachability{Status: "Unknown", Reason: cluster.ReasonAwaitingDiscovery, Message: "not contacted yet"}
+	v.reach = cluster.Reachability{Status: "Unknown", Reason: cluster.ReasonAwaitingDiscovery,
+		Message: "not contacted yet"}
 	if s, ok := r.Sources.Get(obj.GetKubeProviderName()); ok {
 		v.reach = s.Reachability()
 	}
@@ -53,7 +54,8 @@ func forgetObservations(obj *v1alpha3.GitTarget) {
 			conditions.Delete(obj, c)
 		}
 	}
-	conditions.MarkUnknown(obj, v1alpha3.EncryptionConfiguredCondition, v1alpha3.BlockedReason, "not looked at while Validated is not True")
+	conditions.MarkUnknown(obj, v1alpha3.EncryptionConfiguredCondition, v1alpha3.BlockedReason,
+		"not looked at while Validated is not True")
 	obj.Status.Streams, obj.Status.Preview, obj.Status.Retention = nil, nil, nil
 }
 
@@ -87,7 +89,8 @@ func reportEncryption(obj *v1alpha3.GitTarget, enc Encryption, w watch.Status, s
 	case enc.Ready:
 		conditions.MarkTrue(obj, v1alpha3.EncryptionConfiguredCondition, meta.SucceededReason, "%s", enc.Message)
 	case obj.Spec.Encryption == nil && withheld == "":
-		conditions.MarkTrue(obj, v1alpha3.EncryptionConfiguredCondition, v1alpha3.NotRequiredReason, "no sensitive type is selected")
+		conditions.MarkTrue(obj, v1alpha3.EncryptionConfiguredCondition, v1alpha3.NotRequiredReason,
+			"no sensitive type is selected")
 	default:
 		reason, text := enc.Reason, enc.Message
 		if withheld != "" {
@@ -113,10 +116,12 @@ func reportPath(obj *v1alpha3.GitTarget, t core.TargetStatus, s *lifecycle.Summa
 func reportRender(obj *v1alpha3.GitTarget, t core.TargetStatus, s *lifecycle.Summary) {
 	switch t.Gate {
 	case core.GateDivergent:
-		conditions.MarkFalse(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RenderDoesNotMatchLiveReason, "%s", t.GateText)
+		conditions.MarkFalse(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RenderDoesNotMatchLiveReason, "%s",
+			t.GateText)
 		s.Stalled(v1alpha3.RenderDoesNotMatchLiveReason, t.GateText)
 	case core.GateOpen:
-		conditions.MarkTrue(obj, v1alpha3.RenderMatchesLiveCondition, meta.SucceededReason, "every token of the folder has its live value")
+		conditions.MarkTrue(obj, v1alpha3.RenderMatchesLiveCondition, meta.SucceededReason,
+			"every token of the folder has its live value")
 	default:
 		conditions.MarkUnknown(obj, v1alpha3.RenderMatchesLiveCondition, v1alpha3.RecheckingReason, "%s", textNotCompared)
 	}
@@ -138,7 +143,8 @@ func reportLayout(obj *v1alpha3.GitTarget, t core.TargetStatus) {
 	unrendered := ""
 	if n := report.Unrendered; n > 0 {
 		files := report.UnrenderedSample
-		unrendered = fmt.Sprintf("; %d documents are read by no build: %s", n, strings.Join(files[:min(layoutSample, len(files))], ", "))
+		unrendered = fmt.Sprintf("; %d documents are read by no build: %s", n, strings.Join(files[:min(layoutSample,
+			len(files))], ", "))
 		if len(files) > layoutSample {
 			unrendered += " and others"
 		}
@@ -148,7 +154,8 @@ func reportLayout(obj *v1alpha3.GitTarget, t core.TargetStatus) {
 		conditions.MarkFalse(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.AmbiguousReason,
 			"several kustomizations are roots: %s; new objects have no place until spec.path names one of them%s", strings.Join(l.Roots, ", "), unrendered)
 	case l.Root != "":
-		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.SingleKustomizationReason, "%s is the only root%s", l.Root, unrendered)
+		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.SingleKustomizationReason,
+			"%s is the only root%s", l.Root, unrendered)
 	default:
 		conditions.MarkTrue(obj, v1alpha3.LayoutResolvedCondition, v1alpha3.NoneReason, "the folder holds plain manifests")
 	}
@@ -223,8 +230,10 @@ func mark(obj *v1alpha3.GitTarget, condition, status, reason, message string) {
 }
 
 func reportDependencies(obj *v1alpha3.GitTarget, g access.Grant, reach cluster.Reachability, s *lifecycle.Summary) {
-	reportDependency(obj, g.GitProvider, v1alpha3.GitProviderReadyCondition, v1alpha3.GitProviderNotReadyReason, "GitProvider "+g.GitProvider.Name, s)
-	reportDependency(obj, g.KubeProvider, v1alpha3.KubeProviderReadyCondition, v1alpha3.KubeProviderNotReadyReason, "KubeProvider "+g.KubeProvider.Name, s)
+	reportDependency(obj, g.GitProvider, v1alpha3.GitProviderReadyCondition, v1alpha3.GitProviderNotReadyReason,
+		"GitProvider "+g.GitProvider.Name, s)
+	reportDependency(obj, g.KubeProvider, v1alpha3.KubeProviderReadyCondition, v1alpha3.KubeProviderNotReadyReason,
+		"KubeProvider "+g.KubeProvider.Name, s)
 	reason := reach.Reason
 	if reason == cluster.ReasonReachable {
 		reason = meta.SucceededReason
@@ -251,7 +260,8 @@ func reportTrigger(obj *v1alpha3.GitTarget, s *lifecycle.Summary) {
 }
 
 // reportDependency projects a provider's Ready. Its trouble heals without us unless it is stalled itself.
-func reportDependency(obj *v1alpha3.GitTarget, provider conditions.Getter, condition, reason, name string, s *lifecycle.Summary) {
+func reportDependency(obj *v1alpha3.GitTarget, provider conditions.Getter, condition, reason, name string,
+	s *lifecycle.Summary) {
 	ready := conditions.Get(provider, meta.ReadyCondition)
 	switch {
 	case ready == nil:

@@ -25,12 +25,14 @@ import (
 func TestShutdown(t *testing.T) {
 	o := startOperator(t)
 	w := newWorld(t, func(w *world) {
-		w.target.Spec.Commit.Window = &v1alpha3.CommitWindow{IdleTimeout: &metav1.Duration{Duration: time.Hour}, MaxDuration: &metav1.Duration{Duration: 2 * time.Hour}}
+		w.target.Spec.Commit.Window = &v1alpha3.CommitWindow{IdleTimeout: &metav1.Duration{Duration: time.Hour},
+			MaxDuration: &metav1.Duration{Duration: 2 * time.Hour}}
 	})
 	w.ready()
 	w.configMap("in-an-open-window", "1")
 	w.Eventually(func() float64 {
-		return total(scrape(t, o, "gitopsreverser_watch_events_total"), `gittarget_namespace="`+w.namespace+`"`, `outcome="routed"`)
+		return total(scrape(t, o, "gitopsreverser_watch_events_total"), `gittarget_namespace="`+w.namespace+`"`,
+			`outcome="routed"`)
 	}).Should(BeNumerically(">=", 1))
 	began := time.Now()
 	w.Expect(syscall.Kill(o.PID(), syscall.SIGTERM)).To(Succeed())
@@ -49,7 +51,8 @@ func TestShutdownDuringAnOutage(t *testing.T) {
 	w.change(w.provider, func() { w.provider.Spec.Suspend = true }) // what waits can never be published
 	w.shows(w.target, meta.ReadyCondition, isTrue, meta.SuspendedReason)
 	w.configMap("waits", "1")
-	w.field(w.target, func() any { return w.target.Status.Conditions }, ContainElement(HaveField("Message", ContainSubstring("1 writes wait"))))
+	w.field(w.target, func() any { return w.target.Status.Conditions }, ContainElement(HaveField("Message",
+		ContainSubstring("1 writes wait"))))
 	w.Expect(syscall.Kill(o.PID(), syscall.SIGTERM)).To(Succeed())
 	w.Eventually(o.Done()).WithTimeout(10 * time.Second).Should(BeClosed())
 	w.Expect(o.Err()).NotTo(HaveOccurred(), "%s", o.Tail(20))

@@ -38,7 +38,8 @@ func reportPublication(b branch.Status, s *lifecycle.Summary) {
 	case f == nil:
 	case f.Reason == core.ReasonParentBranchNotFound:
 		// reportParent has said it while it lasted; from then on work goes on by itself.
-		s.Progressing(v1alpha3.RecoveringParentBranchReason, "the parent branch is there again; the waiting writes are published next")
+		s.Progressing(v1alpha3.RecoveringParentBranchReason,
+			"the parent branch is there again; the waiting writes are published next")
 	case f.Reason.Stalled():
 		s.Stalled(string(f.Reason), trouble("not published", f, b))
 	default:

@@ -56,7 +56,8 @@ func healthy() *world {
 	}
 	w.view.branch = branch.Status{
 		Status: core.Status{Exists: true, Tip: core.Commit{1}, VerifiedAt: noon, VerifiedBy: "Fetch"},
-		Target: core.TargetStatus{Gate: core.GateOpen, Report: &branch.PlanReport{Layout: layout.Summary{Mode: layout.Plain}}, ReportedOn: core.Commit{1}, ReportedAt: noon},
+		Target: core.TargetStatus{Gate: core.GateOpen,
+			Report: &branch.PlanReport{Layout: layout.Summary{Mode: layout.Plain}}, ReportedOn: core.Commit{1}, ReportedAt: noon},
 	}
 	return w
 }
@@ -82,7 +83,10 @@ var troubles = []struct {
 	{"folder", v1alpha3.UnsupportedContentReason, func(w *world) {
 		w.view.branch.Target.Refusal = &core.Refusal{Reason: v1alpha3.UnsupportedContentReason, Text: "foreign-file"}
 	}},
-	{"streams that may not run", v1alpha3.WatchNotPermittedReason, func(w *world) { block(w, watch.ReasonWatchNotPermitted) }},
+	{"streams that may not run", v1alpha3.WatchNotPermittedReason, func(w *world) {
+		block(w,
+			watch.ReasonWatchNotPermitted)
+	}},
 	{"render", v1alpha3.RenderDoesNotMatchLiveReason, func(w *world) {
 		w.view.branch.Target.Gate, w.view.branch.Target.GateText = core.GateDivergent, "field"
 	}},
@@ -122,7 +126,8 @@ var troubles = []struct {
 		w.view.reach = cluster.Reachability{Status: "False", Reason: cluster.ReasonUnreachable, Message: "dial"}
 	}},
 	{"publication", meta.ProgressingReason, func(w *world) {
-		w.view.branch.Failing = &core.Trouble{Reason: core.ReasonConnectionFailed, Text: "dial", Since: noon, Next: noon.Add(time.Minute)}
+		w.view.branch.Failing = &core.Trouble{Reason: core.ReasonConnectionFailed, Text: "dial", Since: noon,
+			Next: noon.Add(time.Minute)}
 	}},
 	{"source not contacted", v1alpha3.AwaitingDiscoveryReason, func(w *world) {
 		w.view.reach = cluster.Reachability{Status: "Unknown", Reason: cluster.ReasonAwaitingDiscovery, Message: "not yet"}
@@ -135,7 +140,8 @@ var troubles = []struct {
 }
 
 func block(w *world, reason string) {
-	w.view.watch.Types = append(w.view.watch.Types, watch.TypeStatus{Resource: "pods", Phase: watch.Blocked, Reason: reason, Message: "403"})
+	w.view.watch.Types = append(w.view.watch.Types, watch.TypeStatus{Resource: "pods", Phase: watch.Blocked,
+		Reason: reason, Message: "403"})
 	w.view.watch.Total, w.view.watch.Blocked = 2, 1
 	w.view.watch.Answer = watch.Answer{Running: "False", Reason: reason, Message: "403"}
 }
@@ -148,7 +154,8 @@ func TestContributionsInTheOrderOfTheAPI(t *testing.T) {
 		for _, b := range troubles[i:] {
 			if strings.HasPrefix(a.name, "source") && strings.HasPrefix(b.name, "source") && a.name != b.name ||
 				strings.HasPrefix(a.name, "GitProvider") && strings.HasPrefix(b.name, "GitProvider") && a.name != b.name ||
-				a.name == "parent branch" && strings.HasPrefix(b.name, "publication") || strings.HasPrefix(a.name, "publication") && strings.HasPrefix(b.name, "publication") && a.name != b.name ||
+				a.name == "parent branch" && strings.HasPrefix(b.name, "publication") || strings.HasPrefix(a.name,
+				"publication") && strings.HasPrefix(b.name, "publication") && a.name != b.name ||
 				a.name == "render" && b.name == "folder not compared" || a.name == "streams that may not run" && b.name == "streams that replay" {
 				continue // the same fact, twice
 			}
@@ -194,7 +201,8 @@ func TestEachTroubleAlone(t *testing.T) {
 func TestScenario32_ZeroTypesAreConverged(t *testing.T) {
 	g := NewWithT(t)
 	w := healthy()
-	w.view.watch = watch.Status{Planned: true, Settled: true, Answer: watch.Answer{Running: "False", Reason: watch.ReasonNoResolvedTypes, Message: "none"}}
+	w.view.watch = watch.Status{Planned: true, Settled: true, Answer: watch.Answer{Running: "False",
+		Reason: watch.ReasonNoResolvedTypes, Message: "none"}}
 	w.view.branch.Target = core.TargetStatus{Gate: core.GateOpen}
 	pass := w.report(t)
 	g.Expect(pass.IsConverged()).To(BeTrue())
@@ -241,7 +249,8 @@ func TestDecision52_WithheldTypesStallByEncryptionAlone(t *testing.T) {
 	w.enc = Encryption{Reason: v1alpha3.EncryptionRequiredReason, Message: "spec.encryption is not set"}
 	g.Expect(w.report(t).IsConverged()).To(BeTrue(), "no sensitive type is selected")
 	g.Expect(conditions.GetReason(w.obj, v1alpha3.EncryptionConfiguredCondition)).To(Equal(v1alpha3.NotRequiredReason))
-	w.view.watch.Types = append(w.view.watch.Types, watch.TypeStatus{Resource: "secrets", Phase: watch.Blocked, Reason: v1alpha3.EncryptionRequiredReason})
+	w.view.watch.Types = append(w.view.watch.Types, watch.TypeStatus{Resource: "secrets", Phase: watch.Blocked,
+		Reason: v1alpha3.EncryptionRequiredReason})
 	w.view.watch.Total, w.view.watch.Blocked = 2, 1
 	w.view.watch.Answer = watch.Answer{Running: "False", Reason: v1alpha3.EncryptionRequiredReason}
 	reason, message, _ := readyOf(w.report(t))
@@ -287,7 +296,8 @@ func TestSuspensions(t *testing.T) {
 func TestMessagesOfTrouble(t *testing.T) {
 	g := NewWithT(t)
 	w := healthy()
-	w.view.branch.Failing = &core.Trouble{Reason: core.ReasonConnectionFailed, Text: "connection refused", Since: noon, Next: noon.Add(10*time.Second + 7*time.Millisecond)}
+	w.view.branch.Failing = &core.Trouble{Reason: core.ReasonConnectionFailed, Text: "connection refused",
+		Since: noon, Next: noon.Add(10*time.Second + 7*time.Millisecond)}
 	w.view.branch.IntakePaused = true
 	_, message, _ := readyOf(w.report(t))
 	g.Expect(message).To(Equal("not published since 2026-05-01T12:00:00Z: ConnectionFailed: connection refused; " +
@@ -304,7 +314,8 @@ func TestLayout(t *testing.T) {
 	report := &branch.PlanReport{Layout: layout.Summary{Mode: layout.KustomizeRoot, Root: "apps", Roots: []string{"apps"}}}
 	w.view.branch.Target.Report = report
 	w.report(t)
-	g.Expect(conditions.Get(w.obj, v1alpha3.LayoutResolvedCondition)).To(And(HaveField("Reason", "SingleKustomization"), HaveField("Message", "apps is the only root")))
+	g.Expect(conditions.Get(w.obj, v1alpha3.LayoutResolvedCondition)).To(And(HaveField("Reason",
+		"SingleKustomization"), HaveField("Message", "apps is the only root")))
 	first := w.obj.Status.Placement.DeepCopy()
 	g.Expect(first.ResolvedAt.Time).To(BeTemporally("==", noon))
 	w.view.branch.Target.ReportedAt, w.view.branch.Target.ReportedOn = noon.Add(time.Hour), core.Commit{2}
@@ -315,7 +326,8 @@ func TestLayout(t *testing.T) {
 	w.report(t)
 	g.Expect(conditions.GetMessage(w.obj, v1alpha3.LayoutResolvedCondition)).To(
 		Equal("apps is the only root; 5 documents are read by no build: a.yaml, b.yaml, c.yaml and others"))
-	g.Expect(w.obj.Status.Placement).To(And(HaveField("UnrenderedDocuments", BeEquivalentTo(5)), HaveField("ResolvedAtCommit", HavePrefix("02"))))
+	g.Expect(w.obj.Status.Placement).To(And(HaveField("UnrenderedDocuments", BeEquivalentTo(5)),
+		HaveField("ResolvedAtCommit", HavePrefix("02"))))
 
 	for range 30 {
 		report.UnrenderedSample = append(report.UnrenderedSample, "x.yaml")
@@ -343,7 +355,8 @@ func TestScenario43_RemoteIsWrittenOnceAMinute(t *testing.T) {
 	now := time.Now()
 	seen := func(tip byte, at time.Time, by string) *lifecycle.Pass {
 		var pass lifecycle.Pass
-		b := branch.Status{Status: core.Status{Tip: core.Commit{tip}, Exists: tip != 0, VerifiedAt: at, VerifiedBy: by, Parent: core.ParentFound}}
+		b := branch.Status{Status: core.Status{Tip: core.Commit{tip}, Exists: tip != 0, VerifiedAt: at,
+			VerifiedBy: by, Parent: core.ParentFound}}
 		if tip != 0 {
 			b.Parent = ""
 		}
@@ -353,7 +366,8 @@ func TestScenario43_RemoteIsWrittenOnceAMinute(t *testing.T) {
 	seen(0, time.Time{}, "")
 	g.Expect(obj.Status.Remote).To(BeNil(), "nothing was proved")
 	seen(0, now.Add(-2*time.Minute), "Fetch")
-	g.Expect(obj.Status.Remote).To(And(HaveField("Commit", ""), HaveField("Parent", "Found"), HaveField("VerifiedBy", "Fetch")))
+	g.Expect(obj.Status.Remote).To(And(HaveField("Commit", ""), HaveField("Parent", "Found"),
+		HaveField("VerifiedBy", "Fetch")))
 
 	seen(1, now, "Push")
 	g.Expect(obj.Status.Remote.Commit).To(BeEmpty(), "it was written a moment ago")
@@ -362,7 +376,8 @@ func TestScenario43_RemoteIsWrittenOnceAMinute(t *testing.T) {
 	g.Expect(pass.Pause(5*time.Minute)).To(BeNumerically("~", 30*time.Second, 2*time.Second), "it comes back when it may")
 	r.Keys.writeRemote(key, now.Add(-61*time.Second))
 	seen(1, now, "Push")
-	g.Expect(obj.Status.Remote).To(And(HaveField("Commit", HaveLen(40)), HaveField("VerifiedBy", "Push"), HaveField("Parent", "")))
+	g.Expect(obj.Status.Remote).To(And(HaveField("Commit", HaveLen(40)), HaveField("VerifiedBy", "Push"),
+		HaveField("Parent", "")))
 
 	stored := obj.Status.Remote.DeepCopy()
 	pass = seen(1, now.Add(10*time.Second), "Fetch")
@@ -381,25 +396,29 @@ func TestScenario45_RetentionKeepsItsDate(t *testing.T) {
 	g := NewWithT(t)
 	w := healthy()
 	kept := func(n int, at time.Time) core.CellReport {
-		return core.CellReport{Counts: core.Counts{Retained: n}, At: at, Report: &branch.PlanReport{Report: plan.Report{RetainedNames: []change.ObjectID{{Kind: "ConfigMap", Name: "old"}}}}}
+		return core.CellReport{Counts: core.Counts{Retained: n}, At: at,
+			Report: &branch.PlanReport{Report: plan.Report{RetainedNames: []change.ObjectID{{Kind: "ConfigMap", Name: "old"}}}}}
 	}
 	w.report(t)
 	g.Expect(w.obj.Status.Retention).To(BeNil(), "never measured")
 	w.view.branch.Target.Retention = []core.CellReport{kept(2, noon)}
 	w.report(t)
-	g.Expect(w.obj.Status.Retention).To(And(HaveField("RetainedDocuments", BeEquivalentTo(2)), HaveField("Mode", v1alpha3.PruneOnEvent), HaveField("Sample", HaveLen(1))))
+	g.Expect(w.obj.Status.Retention).To(And(HaveField("RetainedDocuments", BeEquivalentTo(2)), HaveField("Mode",
+		v1alpha3.PruneOnEvent), HaveField("Sample", HaveLen(1))))
 	w.view.branch.Target.Retention = []core.CellReport{kept(2, noon.Add(time.Hour))}
 	w.report(t)
 	g.Expect(w.obj.Status.Retention.LastChangedAt.Time).To(BeTemporally("==", noon))
 
 	// A restart: one of two collections has reported.
-	w.view.watch.Cells = append(w.view.watch.Cells, watch.CellStatus{Cell: change.Cell{Resource: "services"}, Phase: watch.Streaming})
+	w.view.watch.Cells = append(w.view.watch.Cells, watch.CellStatus{Cell: change.Cell{Resource: "services"},
+		Phase: watch.Streaming})
 	w.view.branch.Target.Retention = []core.CellReport{kept(1, noon.Add(2*time.Hour))}
 	w.report(t)
 	g.Expect(w.obj.Status.Retention.RetainedDocuments).To(BeEquivalentTo(2), "half a count is none")
 	w.view.branch.Target.Retention = append(w.view.branch.Target.Retention, kept(0, noon.Add(2*time.Hour)))
 	w.report(t)
-	g.Expect(w.obj.Status.Retention).To(And(HaveField("RetainedDocuments", BeEquivalentTo(1)), HaveField("LastChangedAt.Time", BeTemporally("==", noon.Add(2*time.Hour)))))
+	g.Expect(w.obj.Status.Retention).To(And(HaveField("RetainedDocuments", BeEquivalentTo(1)),
+		HaveField("LastChangedAt.Time", BeTemporally("==", noon.Add(2*time.Hour)))))
 
 	w.obj.Spec.Suspend = true
 	w.report(t)
@@ -412,13 +431,15 @@ func TestPreviewIsShownWhileSuspended(t *testing.T) {
 	w.obj.Spec.Suspend = true
 	var objects []plan.ObjectReport
 	for range 30 {
-		objects = append(objects, plan.ObjectReport{Outcome: plan.Created, Object: change.ObjectID{Kind: "ConfigMap", Name: "new"}})
+		objects = append(objects, plan.ObjectReport{Outcome: plan.Created, Object: change.ObjectID{Kind: "ConfigMap",
+			Name: "new"}})
 	}
 	w.view.branch.Target.Preview = []core.CellReport{{
 		Counts: core.Counts{Created: 30, Refused: 1}, At: noon, Report: &branch.PlanReport{Report: plan.Report{Objects: objects}},
 	}}
 	w.report(t)
-	g.Expect(w.obj.Status.Preview).To(And(HaveField("Created.Count", BeEquivalentTo(30)), HaveField("Created.Sample", HaveLen(20)),
+	g.Expect(w.obj.Status.Preview).To(And(HaveField("Created.Count", BeEquivalentTo(30)),
+		HaveField("Created.Sample", HaveLen(20)),
 		HaveField("Refused.Count", BeEquivalentTo(1)), HaveField("Deleted.Sample", BeEmpty())))
 	w.obj.Spec.Suspend = false
 	w.report(t)

@@ -227,7 +227,8 @@ func outageOnEveryTarget(t *testing.T) {
 	w.configMap("waits", "1")
 	for _, o := range []*v1alpha3.GitTarget{w.target, quiet} {
 		message := w.shows(o, meta.ReadyCondition, isFalse, meta.ProgressingReason)
-		w.Expect(message).To(And(ContainSubstring("not published since 20"), ContainSubstring("gone fishing"), ContainSubstring("next attempt at 20")))
+		w.Expect(message).To(And(ContainSubstring("not published since 20"), ContainSubstring("gone fishing"),
+			ContainSubstring("next attempt at 20")))
 		w.Expect(conditions.IsStalled(o)).To(BeFalse())
 		w.Expect(conditions.IsReconciling(o)).To(BeTrue())
 	}
@@ -285,7 +286,8 @@ func typeComesLater(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: group, Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: "boat" + w.namespace, Kind: "Boat", ListKind: "BoatList"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: "boat" + w.namespace,
+				Kind: "Boat", ListKind: "BoatList"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}}}},
 		},
@@ -364,7 +366,8 @@ func rotatedSecret(t *testing.T) {
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	var login *corev1.Secret
 	w := newWorld(t, func(w *world) {
-		login = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "login"}, StringData: map[string]string{"username": "ada", "password": "one"}}
+		login = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "login"},
+			StringData: map[string]string{"username": "ada", "password": "one"}}
 		w.apply(login)
 		w.provider.Spec.URL, w.provider.Spec.SecretRef = server.URL("live"), &meta.LocalObjectReference{Name: "login"}
 	})
@@ -409,7 +412,8 @@ func namespacesBySelector(t *testing.T) {
 	message := w.shows(w.rule, v1alpha3.SourceNamespaceAuthorizedCondition, isTrue, v1alpha3.SourceNamespaceAllowedReason)
 	w.Expect(message).To(ContainSubstring("0 namespaces"))
 	w.shows(w.rule, meta.ReadyCondition, isTrue, meta.SucceededReason)
-	other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-source", Labels: map[string]string{"source": w.namespace}}}
+	other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-source",
+		Labels: map[string]string{"source": w.namespace}}}
 	w.apply(other)
 	w.apply(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: other.Name, Name: "theirs"}})
 	// The labels are read again every 30 s; asking the source brings it forward.
@@ -429,7 +433,8 @@ func suspendedProviders(t *testing.T) {
 	w.change(w.provider, func() { w.provider.Spec.Suspend = true })
 	w.shows(w.target, meta.ReadyCondition, isTrue, meta.SuspendedReason)
 	w.configMap("second", "1")
-	w.field(w.target, func() any { return conditions.GetMessage(w.target, meta.ReadyCondition) }, ContainSubstring("1 writes wait"))
+	w.field(w.target, func() any { return conditions.GetMessage(w.target, meta.ReadyCondition) },
+		ContainSubstring("1 writes wait"))
 	w.Expect(w.files()).To(HaveLen(1))
 	w.change(w.provider, func() { w.provider.Spec.Suspend = false })
 	w.settled()
@@ -459,7 +464,8 @@ func anotherRepository(t *testing.T) {
 	w.delete(w.provider)
 	w.shows(w.target, v1alpha3.ValidatedCondition, isFalse, v1alpha3.GitProviderNotFoundReason)
 	var err error
-	w.repo, err = parts.git.CreateRepo(w.namespace+"-new", gitserver.RepoOptions{Files: map[string]string{"README.md": "# New\n"}})
+	w.repo, err = parts.git.CreateRepo(w.namespace+"-new",
+		gitserver.RepoOptions{Files: map[string]string{"README.md": "# New\n"}})
 	w.Expect(err).NotTo(HaveOccurred())
 	fresh := &v1alpha3.GitProvider{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "infra"},
@@ -475,7 +481,8 @@ func anotherRepository(t *testing.T) {
 	w.Eventually(func(g Gomega) {
 		g.Expect(parts.kube.Get(t.Context(), client.ObjectKeyFromObject(w.target), w.target)).To(Succeed())
 		g.Expect(w.target.Status.Remote).NotTo(BeNil())
-		g.Expect(old.IsAncestor(w.target.Status.Remote.Commit, "main")).To(BeFalse(), "the old repository's tip is not shown any more")
+		g.Expect(old.IsAncestor(w.target.Status.Remote.Commit, "main")).To(BeFalse(),
+			"the old repository's tip is not shown any more")
 	}).Should(Succeed())
 }
 
@@ -525,7 +532,10 @@ func TestIdle(t *testing.T) {
 		return total(r, `method="PATCH"`) + total(r, `method="POST"`) + total(r, `method="PUT"`)
 	}
 	sent := writes()
-	w.Eventually(func() float64 { return of(passes(), "kubeprovider") - of(quiet, "kubeprovider") }).Should(BeNumerically(">=", 1))
+	w.Eventually(func() float64 {
+		return of(passes(), "kubeprovider") - of(quiet,
+			"kubeprovider")
+	}).Should(BeNumerically(">=", 1))
 	end := passes()
 	for _, kind := range []string{"gittarget", "watchrule", "gitprovider"} {
 		w.Expect(of(end, kind)-of(quiet, kind)).To(BeZero(), kind)
@@ -567,7 +577,8 @@ func TestTargetsComeAndGo(t *testing.T) {
 			w.Expect(err).NotTo(HaveOccurred())
 			return linesWith(text, `"`+w.namespace+`"`)
 		}).Should(BeEmpty(), "series are left")
-		w.Eventually(func() ([]string, error) { return entries(o.StorageDir) }).Should(HaveLen(1), "one store folder, of the base")
+		w.Eventually(func() ([]string, error) { return entries(o.StorageDir) }).Should(HaveLen(1),
+			"one store folder, of the base")
 		if round == 0 {
 			before = goroutines()
 		}
@@ -617,7 +628,8 @@ func TestWatchLabelSelector(t *testing.T) {
 	theirs.change(theirs.kube, func() { theirs.kube.Labels = map[string]string{"shard": "a"} })
 	theirs.apply(rival)
 	theirs.shows(rival, v1alpha3.ValidatedCondition, isFalse, v1alpha3.TargetConflictReason)
-	theirs.Expect(parts.kube.Get(t.Context(), types.NamespacedName{Namespace: theirs.namespace, Name: "live"}, theirs.target)).To(Succeed())
+	theirs.Expect(parts.kube.Get(t.Context(), types.NamespacedName{Namespace: theirs.namespace, Name: "live"},
+		theirs.target)).To(Succeed())
 	theirs.Expect(theirs.target.Status.Conditions).To(BeEmpty(), "it belongs to another shard")
 	// An object that loses its label is somebody else's from then on.
 	ours.change(ours.target, func() { ours.target.Labels = nil })
@@ -639,7 +651,8 @@ func TestBoundedRole(t *testing.T) {
 	g := NewWithT(t)
 	name := types.NamespacedName{Name: "gitops-reverser-watch-any"}
 	g.Expect(parts.kube.Get(t.Context(), name, binding)).To(Succeed())
-	wide := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: binding.Name}, RoleRef: binding.RoleRef, Subjects: binding.Subjects}
+	wide := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: binding.Name}, RoleRef: binding.RoleRef,
+		Subjects: binding.Subjects}
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "bounded"}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}},
 	}}

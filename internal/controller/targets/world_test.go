@@ -76,7 +76,8 @@ func run(m *testing.M) (code int, err error) {
 	}
 	defer parts.git.Close()
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha3.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha3.AddToScheme(scheme),
+		apiextensionsv1.AddToScheme(scheme)); err != nil {
 		return 1, err
 	}
 	if parts.kube, err = client.New(parts.plane.Config, client.Options{Scheme: scheme}); err != nil {
@@ -103,7 +104,8 @@ func startShard(t *testing.T, args ...string) *harness.Operator {
 // startOperator runs an operator until the test's end.
 func startOperator(t *testing.T, args ...string) *harness.Operator {
 	t.Helper()
-	o, err := harness.StartOperator(parts.plane, t.TempDir(), append([]string{"--insecure-allow-git-http", "--git-timeout=5s"}, args...)...)
+	o, err := harness.StartOperator(parts.plane, t.TempDir(), append([]string{"--insecure-allow-git-http",
+		"--git-timeout=5s"}, args...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +223,8 @@ func (w *world) delete(o client.Object) {
 
 func (w *world) configMap(name, value string) {
 	w.t.Helper()
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}, Data: map[string]string{"value": value}}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name},
+		Data: map[string]string{"value": value}}
 	if err := parts.kube.Create(w.t.Context(), cm); err != nil {
 		w.Expect(client.IgnoreAlreadyExists(err)).To(Succeed())
 		cm.ResourceVersion = ""
@@ -273,7 +276,8 @@ func (w *world) folder() equal.Folder {
 func (w *world) settled() {
 	w.t.Helper()
 	w.Eventually(func() error {
-		return w.folder().Check(w.t.Context(), parts.kube, corev1.SchemeGroupVersion.WithKind("ConfigMap"), "configmaps", w.namespace)
+		return w.folder().Check(w.t.Context(), parts.kube, corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+			"configmaps", w.namespace)
 	}).Should(Succeed())
 	w.Expect(w.repo.Fsck()).To(Succeed())
 }

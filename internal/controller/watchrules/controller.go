@@ -72,10 +72,13 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) er
 	r.Forget = r.forget
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.WatchRule{}, builder.WithPredicates(lifecycle.Changed())).
-		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget), builder.WithPredicates(lifecycle.ReadyFlipped())).
+		Watches(&v1alpha3.GitTarget{}, handler.EnqueueRequestsFromMapFunc(r.ofTarget),
+			builder.WithPredicates(lifecycle.ReadyFlipped())).
 		// Revocation must not wait: a provider's flag or accessFrom closes rules by event.
-		Watches(&v1alpha3.KubeProvider{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(lifecycle.ReadyFlipped())).
-		Watches(&v1alpha3.GitProvider{}, handler.EnqueueRequestsFromMapFunc(r.all), builder.WithPredicates(lifecycle.Changed())).
+		Watches(&v1alpha3.KubeProvider{}, handler.EnqueueRequestsFromMapFunc(r.all),
+			builder.WithPredicates(lifecycle.ReadyFlipped())).
+		Watches(&v1alpha3.GitProvider{}, handler.EnqueueRequestsFromMapFunc(r.all),
+			builder.WithPredicates(lifecycle.Changed())).
 		WatchesRawSource(source.Func(r.dirty)).
 		WithOptions(o).
 		Complete(r)
@@ -88,7 +91,10 @@ func key(name types.NamespacedName) rules.Key {
 // Reconcile makes one pass.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	obj := &v1alpha3.WatchRule{}
-	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass, error) { return r.pass(ctx, obj) })
+	return r.Run(ctx, req.NamespacedName, obj, func(ctx context.Context) (lifecycle.Pass,
+		error) {
+		return r.pass(ctx, obj)
+	})
 }
 
 func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.WatchRule) (lifecycle.Pass, error) {
@@ -126,7 +132,8 @@ func (r *Reconciler) evaluate(ctx context.Context, obj *v1alpha3.WatchRule) (ver
 	name := types.NamespacedName{Namespace: obj.Namespace, Name: obj.Spec.GitTargetRef.Name}
 	if err := r.Client.Get(ctx, name, v.target); apierrors.IsNotFound(err) {
 		r.drop(k)
-		v.refusal = access.Refusal{Reason: v1alpha3.GitTargetNotFoundReason, Message: "GitTarget " + name.String() + " does not exist"}
+		v.refusal = access.Refusal{Reason: v1alpha3.GitTargetNotFoundReason,
+			Message: "GitTarget " + name.String() + " does not exist"}
 		return v, nil
 	} else if err != nil {
 		return v, fmt.Errorf("read GitTarget %s: %w", name, err)
@@ -150,13 +157,16 @@ func destination(t *v1alpha3.GitTarget, grant access.Grant) access.Refusal {
 		return grant.Refusal
 	}
 	if d := access.Destination(t, grant.GitProvider); d.Refused() {
-		return access.Refusal{Reason: v1alpha3.GitDestinationInvalidReason, Message: fmt.Sprintf("GitTarget %s: %s", t.Name, d.Message)}
+		return access.Refusal{Reason: v1alpha3.GitDestinationInvalidReason, Message: fmt.Sprintf("GitTarget %s: %s",
+			t.Name, d.Message)}
 	}
 	return access.Refusal{}
 }
 
-func (r *Reconciler) compile(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, kp *v1alpha3.KubeProvider) rules.Result {
-	a := rules.Access{TargetAdmitted: true, AllowAnySourceNamespace: kp.Spec.AllowAnySourceNamespace, Policy: policy(target)}
+func (r *Reconciler) compile(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget,
+	kp *v1alpha3.KubeProvider) rules.Result {
+	a := rules.Access{TargetAdmitted: true, AllowAnySourceNamespace: kp.Spec.AllowAnySourceNamespace,
+		Policy: policy(target)}
 	var namespaces rules.Namespaces
 	if a.Policy != nil && a.Policy.Selector != nil && r.Namespaces != nil {
 		namespaces = r.Namespaces(kp.Name)
@@ -219,7 +229,8 @@ func (r *Reconciler) Load(ctx context.Context) error {
 	}
 	for i := range list.Items {
 		if err := r.load(ctx, client.ObjectKeyFromObject(&list.Items[i])); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "a stored rule cannot be evaluated yet", "watchRule", client.ObjectKeyFromObject(&list.Items[i]).String())
+			ctrl.LoggerFrom(ctx).Error(err, "a stored rule cannot be evaluated yet", "watchRule",
+				client.ObjectKeyFromObject(&list.Items[i]).String())
 		}
 	}
 	r.Store.MarkLoaded()
@@ -258,12 +269,14 @@ func (r *Reconciler) ofTarget(ctx context.Context, o client.Object) []reconcile.
 
 // feeding lists the rules of a GitTarget.
 func (r *Reconciler) feeding(ctx context.Context, target types.NamespacedName) []reconcile.Request {
-	return r.list(ctx, func(w *v1alpha3.WatchRule) bool { return w.Spec.GitTargetRef.Name == target.Name }, client.InNamespace(target.Namespace))
+	return r.list(ctx, func(w *v1alpha3.WatchRule) bool { return w.Spec.GitTargetRef.Name == target.Name },
+		client.InNamespace(target.Namespace))
 }
 
-func (r *Reconciler) list(ctx context.Context, match func(*v1alpha3.WatchRule) bool, in ...client.ListOption) []reconcile.Request {
+func (r *Reconciler) list(ctx context.Context, match func(*v1alpha3.WatchRule) bool,
+	in ...client.ListOption) []reconcile.Request {
 	var l v1alpha3.WatchRuleList
-	if err := r.Client.List(ctx, &l, in...); err != nil {
+	if err := r.Client.List(ctx, &l, append(in, client.UnsafeDisableDeepCopy)...); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "could not list WatchRules")
 		return nil
 	}

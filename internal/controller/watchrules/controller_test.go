@@ -91,14 +91,16 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 	b.Expect(errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha3.AddToScheme(scheme))).To(Succeed())
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1alpha3.WatchRule{}).WithObjects(objects...).
 		WithInterceptorFuncs(interceptor.Funcs{
-			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
+				opts ...client.GetOption) error {
 				gvk, _ := c.GroupVersionKindFor(o)
 				if err := b.away[gvk.Kind]; err != nil {
 					return err
 				}
 				return c.Get(ctx, key, o, opts...)
 			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch,
+				opts ...client.SubResourcePatchOption) error {
 				if b.patched != nil {
 					b.patched()
 				}
@@ -108,7 +110,8 @@ func newBed(t *testing.T, objects ...client.Object) *bed {
 	sources := cluster.NewSources(cluster.Options{})
 	store := rules.NewStore()
 	b.Reconciler = &Reconciler{
-		Runner: &lifecycle.Runner{Client: c, Recorder: silent{}, Metrics: metrics.New(prometheus.NewRegistry()), Kind: v1alpha3.WatchRuleKind, Owned: owned},
+		Runner: &lifecycle.Runner{Client: c, Recorder: silent{}, Metrics: metrics.New(prometheus.NewRegistry()),
+			Kind: v1alpha3.WatchRuleKind, Owned: owned},
 		Access: &access.Reader{Client: c, Unfiltered: c}, Store: store, Sources: sources,
 		Watch:   watch.NewManager(watch.Options{Sources: sources, Planner: Planner{Store: store}}),
 		Targets: keys{liveName: liveKey}, Changed: func(k change.TargetKey) { b.changed = append(b.changed, k) },
@@ -171,7 +174,8 @@ func git() *v1alpha3.GitProvider {
 func live() *v1alpha3.GitTarget {
 	t := &v1alpha3.GitTarget{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "live", UID: "1"},
-		Spec:       v1alpha3.GitTargetSpec{GitProviderRef: meta.NamespacedObjectReference{Name: "infra"}, Branch: "main", Path: "a"},
+		Spec: v1alpha3.GitTargetSpec{GitProviderRef: meta.NamespacedObjectReference{Name: "infra"},
+			Branch: "main", Path: "a"},
 	}
 	conditions.MarkTrue(t, meta.ReadyCondition, meta.SucceededReason, "ready")
 	return t
@@ -183,15 +187,17 @@ func item(ns string, resources ...string) v1alpha3.WatchRuleItem {
 
 func rule(items ...v1alpha3.WatchRuleItem) *v1alpha3.WatchRule {
 	return &v1alpha3.WatchRule{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "rule", UID: "r", Generation: 1, CreationTimestamp: metav1.Unix(1, 0)},
-		Spec:       v1alpha3.WatchRuleSpec{GitTargetRef: meta.LocalObjectReference{Name: "live"}, Rules: items},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "rule", UID: "r", Generation: 1,
+			CreationTimestamp: metav1.Unix(1, 0)},
+		Spec: v1alpha3.WatchRuleSpec{GitTargetRef: meta.LocalObjectReference{Name: "live"}, Rules: items},
 	}
 }
 
 // TestGatesOfAWatchRule: which condition each situation gives, and whether the rule stays compiled (watch 5.1,
 // source-namespace-gate).
 func TestGatesOfAWatchRule(t *testing.T) {
-	labels := &v1alpha3.SourceNamespaces{Names: []string{"named"}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"mirror": "yes"}}}
+	labels := &v1alpha3.SourceNamespaces{Names: []string{"named"},
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"mirror": "yes"}}}
 	known := &snapshot{synced: true, labels: map[string]map[string]string{"green": {"mirror": "yes"}, "red": nil}}
 	bounded := func(p *v1alpha3.SourceNamespaces) *v1alpha3.GitTarget {
 		l := live()
@@ -211,42 +217,76 @@ func TestGatesOfAWatchRule(t *testing.T) {
 		stalled    bool
 		text       string
 	}{
-		"20: its own namespace needs no flag": {objects: []client.Object{git(), kube(false), live()}, rule: rule(item("shop", "configmaps"), item("", "services")),
-			compiled: true, authorized: [2]string{"True", "LegacySourceNamespace"}, resources: [2]string{"Unknown", "CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
-		"19: another one without the flag": {objects: []client.Object{git(), kube(false), live()}, rule: rule(item("elsewhere", "configmaps")),
-			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true, text: "allowAnySourceNamespace"},
-		"19: all of them without the flag": {objects: []client.Object{git(), kube(false), live()}, rule: rule(item("*", "configmaps")),
-			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
+		"20: its own namespace needs no flag": {objects: []client.Object{git(), kube(false), live()},
+			rule:     rule(item("shop", "configmaps"), item("", "services")),
+			compiled: true, authorized: [2]string{"True", "LegacySourceNamespace"}, resources: [2]string{"Unknown",
+				"CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
+		"19: another one without the flag": {objects: []client.Object{git(), kube(false), live()},
+			rule:       rule(item("elsewhere", "configmaps")),
+			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true, text: "allowAnySourceNamespace"},
+		"19: all of them without the flag": {objects: []client.Object{git(), kube(false), live()},
+			rule:       rule(item("*", "configmaps")),
+			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
 		"19: another one with it": {objects: everything, rule: rule(item("elsewhere", "configmaps")),
-			compiled: true, authorized: [2]string{"True", "SourceNamespaceAllowed"}, resources: [2]string{"Unknown", "CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
-		"21: one of three is denied": {objects: []client.Object{git(), kube(true), bounded(&v1alpha3.SourceNamespaces{Names: []string{"shop"}})},
-			rule: rule(item("shop", "configmaps"), item("red", "services", "secrets"), item("", "pods")), authorized: [2]string{"False", "SourceNamespaceNotAllowed"},
-			resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true, text: "rules[1] (services, secrets)"},
-		"a policy admits nobody": {objects: []client.Object{git(), kube(true), bounded(&v1alpha3.SourceNamespaces{})}, rule: rule(item("", "configmaps")),
-			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
-		"a policy by name reads no labels": {objects: []client.Object{git(), kube(true), bounded(labels)}, rule: rule(item("named", "configmaps")),
-			compiled: true, authorized: [2]string{"True", "SourceNamespaceAllowed"}, resources: [2]string{"Unknown", "CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
-		"a policy by label": {objects: []client.Object{git(), kube(true), bounded(labels)}, rule: rule(item("green", "configmaps")), namespaces: known,
-			compiled: true, authorized: [2]string{"True", "SourceNamespaceAllowed"}, resources: [2]string{"Unknown", "CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
-		"a label that does not match": {objects: []client.Object{git(), kube(true), bounded(labels)}, rule: rule(item("red", "configmaps")), namespaces: known,
-			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
-		"labels that are not known yet": {objects: []client.Object{git(), kube(true), bounded(labels)}, rule: rule(item("green", "configmaps")),
-			authorized: [2]string{"Unknown", "CheckingSourceNamespacePolicy"}, resources: [2]string{"Unknown", "CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
-		"labels that may not be read": {objects: []client.Object{git(), kube(true), bounded(labels)}, rule: rule(item("green", "configmaps")), namespaces: &snapshot{forbidden: true},
-			authorized: [2]string{"False", "SourceNamespacePolicyUnavailable"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
-		"a selector that is none": {objects: everything, rule: rule(v1alpha3.WatchRuleItem{ResourceSelection: v1alpha3.ResourceSelection{
-			Resources: []string{"configmaps"}, ObjectSelector: &v1alpha3.ObjectSelector{MatchLabels: map[string]string{"a": "not a value!"}},
-		}}), authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"False", "ObjectSelectorInvalid"}, target: [2]string{"True", "Succeeded"}, stalled: true},
+			compiled: true, authorized: [2]string{"True", "SourceNamespaceAllowed"}, resources: [2]string{"Unknown",
+				"CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
+		"21: one of three is denied": {objects: []client.Object{git(), kube(true),
+			bounded(&v1alpha3.SourceNamespaces{Names: []string{"shop"}})},
+			rule: rule(item("shop", "configmaps"), item("red", "services", "secrets"), item("",
+				"pods")), authorized: [2]string{"False", "SourceNamespaceNotAllowed"},
+			resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"True",
+				"Succeeded"}, stalled: true, text: "rules[1] (services, secrets)"},
+		"a policy admits nobody": {objects: []client.Object{git(), kube(true), bounded(&v1alpha3.SourceNamespaces{})},
+			rule:       rule(item("", "configmaps")),
+			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
+		"a policy by name reads no labels": {objects: []client.Object{git(), kube(true), bounded(labels)},
+			rule:     rule(item("named", "configmaps")),
+			compiled: true, authorized: [2]string{"True", "SourceNamespaceAllowed"}, resources: [2]string{"Unknown",
+				"CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
+		"a policy by label": {objects: []client.Object{git(), kube(true), bounded(labels)}, rule: rule(item("green",
+			"configmaps")), namespaces: known,
+			compiled: true, authorized: [2]string{"True", "SourceNamespaceAllowed"}, resources: [2]string{"Unknown",
+				"CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
+		"a label that does not match": {objects: []client.Object{git(), kube(true), bounded(labels)},
+			rule: rule(item("red", "configmaps")), namespaces: known,
+			authorized: [2]string{"False", "SourceNamespaceNotAllowed"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
+		"labels that are not known yet": {objects: []client.Object{git(), kube(true), bounded(labels)},
+			rule:       rule(item("green", "configmaps")),
+			authorized: [2]string{"Unknown", "CheckingSourceNamespacePolicy"}, resources: [2]string{"Unknown",
+				"CatalogNotReady"}, target: [2]string{"True", "Succeeded"}},
+		"labels that may not be read": {objects: []client.Object{git(), kube(true), bounded(labels)},
+			rule: rule(item("green", "configmaps")), namespaces: &snapshot{forbidden: true},
+			authorized: [2]string{"False", "SourceNamespacePolicyUnavailable"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"True", "Succeeded"}, stalled: true},
+		"a selector that is none": {objects: everything,
+			rule: rule(v1alpha3.WatchRuleItem{ResourceSelection: v1alpha3.ResourceSelection{
+				Resources: []string{"configmaps"}, ObjectSelector: &v1alpha3.ObjectSelector{MatchLabels: map[string]string{"a": "not a value!"}},
+			}}), authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"False", "ObjectSelectorInvalid"}, target: [2]string{"True", "Succeeded"}, stalled: true},
 		"no GitTarget": {objects: []client.Object{git(), kube(true)}, rule: rule(item("", "configmaps")),
-			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"False", "GitTargetNotFound"}, stalled: true, text: "shop/live"},
+			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"False", "GitTargetNotFound"}, stalled: true, text: "shop/live"},
 		"no GitProvider": {objects: []client.Object{kube(true), live()}, rule: rule(item("", "configmaps")),
-			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"False", "GitProviderNotFound"}, stalled: true},
+			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"False", "GitProviderNotFound"}, stalled: true},
 		"no KubeProvider": {objects: []client.Object{git(), live()}, rule: rule(item("", "configmaps")),
-			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"False", "KubeProviderNotFound"}, stalled: true},
-		"a branch that is not allowed": {objects: []client.Object{git(), kube(true), func() *v1alpha3.GitTarget { l := live(); l.Spec.Branch = "dev"; return l }()}, rule: rule(item("", "configmaps")),
-			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown", "Progressing"}, target: [2]string{"False", "GitDestinationInvalid"}, stalled: true, text: "allowedBranches"},
-		"suspended": {objects: everything, rule: func() *v1alpha3.WatchRule { r := rule(item("", "configmaps")); r.Spec.Suspend = true; return r }(),
-			authorized: [2]string{"Unknown", "Suspended"}, resources: [2]string{"Unknown", "Suspended"}, target: [2]string{"True", "Succeeded"}},
+			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"False", "KubeProviderNotFound"}, stalled: true},
+		"a branch that is not allowed": {objects: []client.Object{git(), kube(true),
+			func() *v1alpha3.GitTarget { l := live(); l.Spec.Branch = "dev"; return l }()}, rule: rule(item("", "configmaps")),
+			authorized: [2]string{"Unknown", "Progressing"}, resources: [2]string{"Unknown",
+				"Progressing"}, target: [2]string{"False", "GitDestinationInvalid"}, stalled: true, text: "allowedBranches"},
+		"suspended": {objects: everything, rule: func() *v1alpha3.WatchRule {
+			r := rule(item("",
+				"configmaps"))
+			r.Spec.Suspend = true
+			return r
+		}(),
+			authorized: [2]string{"Unknown", "Suspended"}, resources: [2]string{"Unknown",
+				"Suspended"}, target: [2]string{"True", "Succeeded"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t, append(tt.objects, tt.rule)...)
@@ -367,7 +407,8 @@ func TestScenario23_ARestartLetsNoRefusedRuleIn(t *testing.T) {
 	bad := rule(item("", "configmaps"))
 	bad.Namespace, bad.Name = "bad", "bad"
 	badTarget := live()
-	badTarget.Namespace, badTarget.Spec.GitProviderRef = "bad", meta.NamespacedObjectReference{Name: "bad", Namespace: "bad"}
+	badTarget.Namespace, badTarget.Spec.GitProviderRef = "bad", meta.NamespacedObjectReference{Name: "bad",
+		Namespace: "bad"}
 	badProvider := git()
 	badProvider.Namespace, badProvider.Name = "bad", "bad"
 	badProvider.Spec.AccessFrom = &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Nearly"}}}}
@@ -412,9 +453,11 @@ func TestTargetOfARule(t *testing.T) {
 		ready   string
 		stalled bool
 	}{
-		"ready":     {func(t *v1alpha3.GitTarget) {}, [2]string{"True", "Succeeded"}, "CatalogNotReady", false},
-		"suspended": {func(t *v1alpha3.GitTarget) { conditions.MarkTrue(t, meta.ReadyCondition, "Suspended", "s") }, [2]string{"True", "Succeeded"}, "CatalogNotReady", false},
-		"no word":   {func(t *v1alpha3.GitTarget) { t.Status.Conditions = nil }, [2]string{"Unknown", "NotReady"}, "CatalogNotReady", false},
+		"ready": {func(t *v1alpha3.GitTarget) {}, [2]string{"True", "Succeeded"}, "CatalogNotReady", false},
+		"suspended": {func(t *v1alpha3.GitTarget) { conditions.MarkTrue(t, meta.ReadyCondition, "Suspended", "s") },
+			[2]string{"True", "Succeeded"}, "CatalogNotReady", false},
+		"no word": {func(t *v1alpha3.GitTarget) { t.Status.Conditions = nil }, [2]string{"Unknown", "NotReady"},
+			"CatalogNotReady", false},
 		"on its way": {func(t *v1alpha3.GitTarget) {
 			conditions.MarkFalse(t, meta.ReadyCondition, "Progressing", "p")
 			conditions.MarkReconciling(t, "Progressing", "p")
@@ -448,9 +491,12 @@ func TestCellsOfARule(t *testing.T) {
 		stalled bool
 		ready   bool
 	}{
-		"all run":            {watch.Status{Counts: watch.Counts{Total: 1, Ready: 1}, Answer: watch.Answer{Running: "True", Reason: "AllStreamsReady"}}, "AllStreamsReady", false, true},
-		"nothing selected":   {watch.Status{Answer: watch.Answer{Running: "False", Reason: "NoResolvedTypes"}}, "NoResolvedTypes", false, true},
-		"no plan yet":        {watch.Status{Answer: watch.Answer{Running: "Unknown"}, Counts: watch.Counts{Total: 1}}, "NotReady", false, false},
+		"all run": {watch.Status{Counts: watch.Counts{Total: 1, Ready: 1},
+			Answer: watch.Answer{Running: "True", Reason: "AllStreamsReady"}}, "AllStreamsReady", false, true},
+		"nothing selected": {watch.Status{Answer: watch.Answer{Running: "False", Reason: "NoResolvedTypes"}},
+			"NoResolvedTypes", false, true},
+		"no plan yet": {watch.Status{Answer: watch.Answer{Running: "Unknown"}, Counts: watch.Counts{Total: 1}},
+			"NotReady", false, false},
 		"one is read":        {blockedStatus(watch.Replaying, "InitialReplay"), "InitialReplay", false, false},
 		"one fails":          {blockedStatus(watch.Blocked, "WatchError"), "WatchError", false, false},
 		"one is forbidden":   {blockedStatus(watch.Blocked, "WatchNotPermitted"), "WatchNotPermitted", true, false},
@@ -472,7 +518,8 @@ func TestCellsOfARule(t *testing.T) {
 
 func blockedStatus(p watch.Phase, reason string) watch.Status {
 	return watch.Status{
-		Planned: true, Counts: watch.Counts{Total: 1, Blocked: 1}, Answer: watch.Answer{Running: "False", Reason: reason, Message: "m"},
+		Planned: true, Counts: watch.Counts{Total: 1, Blocked: 1}, Answer: watch.Answer{Running: "False",
+			Reason: reason, Message: "m"},
 		Types: []watch.TypeStatus{{Group: "apps", Resource: "deployments", Phase: p, Reason: reason, Message: "m"}},
 	}
 }
@@ -481,7 +528,8 @@ func TestPendingTypesAreNamedWithTheirGroup(t *testing.T) {
 	g := NewWithT(t)
 	r := rule()
 	reportCells(r, blockedStatus(watch.Blocked, "WatchError"), &lifecycle.Summary{})
-	g.Expect(r.Status.Streams.PendingSample).To(Equal([]string{change.Type{Group: "apps", Resource: "deployments"}.GroupResource()}))
+	g.Expect(r.Status.Streams.PendingSample).To(Equal([]string{change.Type{Group: "apps",
+		Resource: "deployments"}.GroupResource()}))
 }
 
 func TestRulesOfATarget(t *testing.T) {

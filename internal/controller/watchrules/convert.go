@@ -14,7 +14,8 @@ import (
 // ruleOf turns a WatchRule into the plain values the compiler takes.
 func ruleOf(o *v1alpha3.WatchRule) rules.Rule {
 	r := rules.Rule{
-		Key: rules.Key{Kind: rules.WatchRule, Namespace: o.Namespace, Name: o.Name}, UID: string(o.UID), Generation: o.Generation,
+		Key: rules.Key{Kind: rules.WatchRule, Namespace: o.Namespace,
+			Name: o.Name}, UID: string(o.UID), Generation: o.Generation,
 		Created: o.CreationTimestamp.Time, Suspended: o.Spec.Suspend,
 		Target: types.NamespacedName{Namespace: o.Namespace, Name: o.Spec.GitTargetRef.Name},
 	}
@@ -41,7 +42,8 @@ func selector(s *metav1.LabelSelector) *rules.Selector {
 	}
 	out := &rules.Selector{MatchLabels: s.MatchLabels}
 	for _, e := range s.MatchExpressions {
-		out.MatchExpressions = append(out.MatchExpressions, rules.Requirement{Key: e.Key, Operator: string(e.Operator), Values: e.Values})
+		out.MatchExpressions = append(out.MatchExpressions, rules.Requirement{Key: e.Key,
+			Operator: string(e.Operator), Values: e.Values})
 	}
 	return out
 }

@@ -22,7 +22,8 @@ import (
 
 // report writes the rule's conditions. The gates contribute to Ready in the order of api 7: namespace, resources, target,
 // streams.
-func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, result rules.Result, pass *lifecycle.Pass) {
+func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, result rules.Result,
+	pass *lifecycle.Pass) {
 	s := &pass.Summary
 	obj.Status.Streams, obj.Status.UnresolvedSample = nil, nil
 	if obj.Spec.Suspend {
@@ -37,7 +38,8 @@ func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget,
 		return
 	}
 	if result.Authorized.Status == "" {
-		conditions.MarkUnknown(obj, v1alpha3.SourceNamespaceAuthorizedCondition, meta.ProgressingReason, "not looked at while the rule is refused")
+		conditions.MarkUnknown(obj, v1alpha3.SourceNamespaceAuthorizedCondition, meta.ProgressingReason,
+			"not looked at while the rule is refused")
 	}
 	answer(obj, v1alpha3.SourceNamespaceAuthorizedCondition, result.Authorized, s)
 	if result.Effect == rules.Remove {
@@ -55,7 +57,8 @@ func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget,
 // refused shows a rule that a gate keeps from being compiled.
 func refused(obj *v1alpha3.WatchRule, result rules.Result, s *lifecycle.Summary) {
 	if result.Refused.Status == "" {
-		conditions.MarkUnknown(obj, v1alpha3.ResourcesResolvedCondition, meta.ProgressingReason, "not looked at while the source namespace is not authorized")
+		conditions.MarkUnknown(obj, v1alpha3.ResourcesResolvedCondition, meta.ProgressingReason,
+			"not looked at while the source namespace is not authorized")
 	}
 	answer(obj, v1alpha3.ResourcesResolvedCondition, result.Refused, s)
 	conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "the rule is refused")
@@ -83,9 +86,11 @@ func answer(obj *v1alpha3.WatchRule, condition string, a rules.Answer, s *lifecy
 
 // reportResources resolves the target's rules as the planner does and shows this rule's part. It returns the state of the
 // rule's streams, nil when nothing is resolved.
-func (r *Reconciler) reportResources(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, s *lifecycle.Summary) *watch.Status {
+func (r *Reconciler) reportResources(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget,
+	s *lifecycle.Summary) *watch.Status {
 	pending := func(reason, text string) *watch.Status {
-		answer(obj, v1alpha3.ResourcesResolvedCondition, rules.Answer{Status: rules.Unknown, Reason: reason, Message: text}, s)
+		answer(obj, v1alpha3.ResourcesResolvedCondition, rules.Answer{Status: rules.Unknown, Reason: reason,
+			Message: text}, s)
 		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, v1alpha3.NotReadyReason, "nothing is resolved yet")
 		return nil
 	}
@@ -117,7 +122,8 @@ func reportCells(obj *v1alpha3.WatchRule, w watch.Status, s *lifecycle.Summary) 
 	}
 	for _, t := range w.Types {
 		if t.Phase != watch.Streaming && len(obj.Status.Streams.PendingSample) < 5 {
-			obj.Status.Streams.PendingSample = append(obj.Status.Streams.PendingSample, change.Type{Group: t.Group, Resource: t.Resource}.GroupResource())
+			obj.Status.Streams.PendingSample = append(obj.Status.Streams.PendingSample, change.Type{Group: t.Group,
+				Resource: t.Resource}.GroupResource())
 		}
 	}
 	reason, message := cmp.Or(w.Reason, v1alpha3.NotReadyReason), w.Message
@@ -146,7 +152,8 @@ func reportTarget(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, s *lifecy
 	ready := conditions.Get(target, meta.ReadyCondition)
 	switch {
 	case ready == nil:
-		conditions.MarkUnknown(obj, v1alpha3.GitTargetReadyCondition, v1alpha3.NotReadyReason, "the GitTarget did not report yet")
+		conditions.MarkUnknown(obj, v1alpha3.GitTargetReadyCondition, v1alpha3.NotReadyReason,
+			"the GitTarget did not report yet")
 		s.Progressing(v1alpha3.NotReadyReason, "the GitTarget did not report yet")
 	case ready.Status == metav1.ConditionTrue:
 		conditions.MarkTrue(obj, v1alpha3.GitTargetReadyCondition, meta.SucceededReason, "the GitTarget is ready")
