@@ -300,11 +300,18 @@ func (p *placer) register(o *Placed) {
 	o.OmitNamespace = p.omits(o.Object, given)
 	switch {
 	case len(p.layout.Reaches(o.Path)) > 0:
+	case k != nil && Holds(p.Folder.File(o.Path)):
+		o.Refusal = refuse(MultiDocumentTarget, "%s holds objects that no build reads, and would be listed with them", o.Path)
 	case k != nil:
 		o.Kustomization, o.Entry = k.Path, entry(strings.TrimPrefix(strings.TrimPrefix(o.Path, k.Dir), "/"))
 	case p.create:
 		o.Kustomization, o.Entry = p.rootPath(), entry(p.Folder.Rel(o.Path))
 	}
+}
+
+// Holds reports whether a file holds objects.
+func Holds(f *inventory.File) bool {
+	return f != nil && slices.ContainsFunc(f.Documents, func(d inventory.Document) bool { return d.Content == inventory.Managed })
 }
 
 // entry returns the text that lists a file; a path that reads like a remote one is made plain.

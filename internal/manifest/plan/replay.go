@@ -40,6 +40,9 @@ func (p creator) placeAgain(c *creation) bool {
 		if !k.Writable {
 			return false
 		}
+		if !lists(k, name) && placement.Holds(p.folder.File(name)) {
+			return false
+		}
 		if !lists(k, name) {
 			o.Kustomization, o.Entry = k.Path, strings.TrimPrefix(name, strings.TrimSuffix(k.Dir+"/", "/")+"/")
 			if k.Dir == "" {
