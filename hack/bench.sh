@@ -13,12 +13,12 @@ bench() {
 }
 
 if [ -z "${BENCH_ONLY:-}" ]; then
-	bench ./internal/cluster '^BenchmarkHead3KB$' 0.5s
 	bench ./internal/watch '^BenchmarkStatusOnlyEvent$' 0.5s
-	bench ./internal/manifest/inventory '^BenchmarkApplyOneChange$' 0.5s
 	if [ "${BENCH_QUICK:-}" = 1 ]; then
 		bench ./hack/bench '^Benchmark(Edit|Snapshot)$/^(one-value|1000)$' 3x
 	else
+		bench ./internal/cluster '^BenchmarkHead3KB$' 0.5s
+		bench ./internal/manifest/inventory '^BenchmarkApplyOneChange$' 0.5s
 		bench ./hack/bench '^Benchmark(Edit|Snapshot)$' 3x
 		bench ./internal/gitstore '^BenchmarkCommit(AndPush)?$' 0.5s
 		bench ./internal/gitstore '^Benchmark(CommitSnapshot|FetchFresh|FetchIncremental|FetchReadAllBlobs)$' 3x

@@ -37,19 +37,23 @@ func ledger(ctx context.Context, w *world) error {
 	}
 	defer m.remove(ctx)
 	for _, step := range []struct {
-		mirror *mirror
-		row    string
-		goal   string
-		do     func() error
+		mirror    *mirror
+		row, goal string
+		slow      bool
+		do        func() error
 	}{
-		{empty, "first-base-empty", "1 + 1 push", func() error { return empty.first(ctx) }},
-		{m, "first-base-populated", "2 + 1 push", func() error { return m.first(ctx) }},
-		{m, "one-object", "1", func() error { return m.editAndPush(ctx, 1) }},
-		{m, "rejected-once", "3", func() error { return m.contended(ctx, 1) }},
-		{m, "rejected-twice", "5", func() error { return m.contended(ctx, 2) }},
-		{m, "look-unchanged", "1", func() error { return m.request(ctx) }},
-		{m, "snapshot-with-commit", "2", func() error { return m.second(ctx) }},
+		{empty, "first-base-empty", "1, and 2 to create the branch", false, func() error { return empty.first(ctx) }},
+		{m, "first-base-populated", "2, and 1 push", false, func() error { return m.first(ctx) }},
+		{m, "one-object", "1", false, func() error { return m.editAndPush(ctx, 1) }},
+		{m, "rejected-once", "3", false, func() error { return m.contended(ctx, 1) }},
+		{m, "rejected-twice", "5", true, func() error { return m.contended(ctx, 2) }},
+		{m, "snapshot-with-commit", "2", false, func() error { return m.another(ctx) }},
+		{m, "recheck-unchanged", "", true, func() error { return m.request(ctx) }},
+		{m, "rule-adds-type", "", true, func() error { return m.second(ctx) }},
 	} {
+		if w.quick && step.slow {
+			continue
+		}
 		if err := step.mirror.counted(ctx, step.row, step.goal, step.do); err != nil {
 			return fmt.Errorf("%s: %w", step.row, err)
 		}
@@ -155,7 +159,53 @@ func (m *mirror) request(ctx context.Context) error {
 	})
 }
 
-// second adds a type to the rules: a snapshot with a commit on a base that is known.
+// another adds a GitTarget to the branch: a snapshot with a commit on a base that is known.
+func (m *mirror) another(ctx context.Context) error {
+	t := m.target.DeepCopy()
+	t.ObjectMeta = metav1.ObjectMeta{Namespace: m.namespace, Name: "another"}
+	t.Spec.Path, t.Status = "clusters/another", v1alpha3.GitTargetStatus{}
+	if err := m.w.kube.Create(ctx, t); err != nil {
+		return err
+	}
+	rule := &v1alpha3.WatchRule{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "another"}}
+	rule.Spec.GitTargetRef.Name, rule.Spec.Rules = t.Name, []v1alpha3.WatchRuleItem{selection("", "configmaps")}
+	if err := m.w.kube.Create(ctx, rule); err != nil {
+		return err
+	}
+	return m.pushed(ctx, 1)
+}
+
+// refresh measures the look that an idle branch makes from time to time.
+func refresh(ctx context.Context, w *world) error {
+	o, err := w.operator(ctx, "--git-refresh-interval=5s")
+	if err != nil {
+		return err
+	}
+	defer o.stop()
+	m, err := w.newMirror(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer m.remove(ctx)
+	if err := m.provide(ctx); err != nil {
+		return err
+	}
+	err = m.declare(ctx, func(t *v1alpha3.GitTarget) { t.Spec.Interval = &metav1.Duration{Duration: 30 * time.Second} })
+	if err != nil {
+		return err
+	}
+	if err := m.watch(ctx); err != nil {
+		return err
+	}
+	if err := m.ready(ctx, m.target); err != nil {
+		return err
+	}
+	return m.counted(ctx, "look-unchanged", "1", func() error {
+		return o.until(ctx, "a refresh", 50*time.Millisecond, func() (bool, error) { return len(w.git.Requests()) > 0, nil })
+	})
+}
+
+// second adds a type to the rules.
 func (m *mirror) second(ctx context.Context) error {
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: "web"},

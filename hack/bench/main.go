@@ -34,9 +34,9 @@ type scenario struct {
 }
 
 func scenarios(quick bool) []scenario {
-	sizes, commits, samples := []int{200, 1000, 5000, 20000}, 100, 8
+	sizes, commits, samples := []int{200, 1000, 5000, 20000}, 400, 8
 	if quick {
-		sizes, commits, samples = []int{200, 1000}, 30, 3
+		sizes, commits, samples = []int{200}, 50, 2
 	}
 	var out []scenario
 	for _, n := range sizes {
@@ -48,6 +48,7 @@ func scenarios(quick bool) []scenario {
 		scenario{"spread/200", false, func(ctx context.Context, w *world) error { return spread(ctx, w, 200, commits) }},
 		scenario{"spread/20000", false, func(ctx context.Context, w *world) error { return spread(ctx, w, 20000, commits) }},
 		scenario{"ledger", true, ledger},
+		scenario{"refresh", false, refresh},
 		scenario{"writers", false, writers},
 		scenario{"history", false, history},
 		scenario{"streams", false, idleStreams},
@@ -116,6 +117,7 @@ func play(ctx context.Context, t *table, only *regexp.Regexp, quick bool) error 
 	if err != nil {
 		return err
 	}
+	w.quick = quick
 	for _, s := range scenarios(quick) {
 		if quick && !s.quick || !only.MatchString(s.name) {
 			continue

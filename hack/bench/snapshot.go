@@ -15,10 +15,10 @@ import (
 const (
 	// cooldown is longer than the pause the operator makes after a push, so that the next push is not delayed.
 	cooldown = 5500 * time.Millisecond
-	// settleTime is what the operator needs after a snapshot to tidy up.
+	// settleTime is what the operator needs after a large snapshot to tidy up.
 	settleTime = 8 * time.Second
-	// idleTime is how long the idle operator is watched.
-	idleTime = 20 * time.Second
+	// idleTime is how long the idle operator is watched: two looks at what a source serves included.
+	idleTime = time.Minute
 )
 
 // snapshot measures the first snapshot of n ConfigMaps into an empty folder, and for the smallest and largest folders
@@ -71,7 +71,12 @@ func snapshot(ctx context.Context, w *world, n, commits, samples int) error {
 	}
 	w.table.add(name+"/cpu", ms(used), "ms", "")
 	w.table.add(name+"/cpu-per-object", ms(used)/float64(n), "ms", goal)
+	replay, err := o.gauge(ctx, "gitopsreverser_watch_replay_duration_seconds_sum")
+	if err != nil {
+		return err
+	}
 	w.table.add(name+"/wall", ms(wall), "ms", "")
+	w.table.add(name+"/wall-replay", 1000*replay, "ms", "")
 	w.table.add(name+"/rss-peak", mib(highest()), "MiB", "")
 	if n == 5000 {
 		return nil
@@ -108,7 +113,11 @@ func (m *mirror) holds(ctx context.Context, n int) error {
 
 // idle measures an operator that has nothing to do.
 func (m *mirror) idle(ctx context.Context, n int) error {
-	if err := sleep(ctx, settleTime); err != nil {
+	settle, watched := settleTime, idleTime
+	if m.w.quick {
+		settle, watched = time.Second, 5*time.Second
+	}
+	if err := sleep(ctx, settle); err != nil {
 		return err
 	}
 	before, err := m.o.apiRequests(ctx)
@@ -120,7 +129,7 @@ func (m *mirror) idle(ctx context.Context, n int) error {
 	}
 	m.w.git.Reset()
 	began, cpu := time.Now(), m.o.cpu()
-	if err := sleep(ctx, idleTime); err != nil {
+	if err := sleep(ctx, watched); err != nil {
 		return err
 	}
 	used, lasted := m.o.cpu()-cpu, time.Since(began)
@@ -131,7 +140,7 @@ func (m *mirror) idle(ctx context.Context, n int) error {
 	prefix := fmt.Sprintf("idle/%d", n)
 	m.w.table.add(prefix+"/cpu", ms(used)/lasted.Seconds(), "ms/s", "<= 1")
 	m.w.table.add(prefix+"/git-requests", float64(len(m.w.git.Requests())), "requests", "0")
-	m.w.table.add(prefix+"/api-requests", after-before, "requests", "0")
+	m.w.table.add(prefix+"/api-requests", after-before, "requests", "")
 	return nil
 }
 

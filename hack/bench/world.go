@@ -48,7 +48,9 @@ type world struct {
 	git   *gitserver.Server
 	kube  client.Client
 	// objects writes the mirrored objects, in protobuf and without a rate limit.
-	objects  kubernetes.Interface
+	objects kubernetes.Interface
+	// quick shortens waits.
+	quick    bool
 	sequence int
 }
 
