@@ -129,7 +129,8 @@ func readTarget(name string, sensitive []string) (*target, error) {
 		return nil, fmt.Errorf("--gittarget %s: %w", name, err)
 	}
 	if want := v1alpha3.GroupVersion.String(); obj.Kind != v1alpha3.GitTargetKind || obj.APIVersion != want {
-		return nil, fmt.Errorf("--gittarget %s: want a %s of %s, have %q of %q", name, v1alpha3.GitTargetKind, want, obj.Kind, obj.APIVersion)
+		return nil, fmt.Errorf("--gittarget %s: want a %s of %s, have %q of %q",
+			name, v1alpha3.GitTargetKind, want, obj.Kind, obj.APIVersion)
 	}
 	t.path = obj.Spec.Path
 	t.policy.SerializeNamespace = obj.Spec.SerializeNamespace

@@ -221,7 +221,8 @@ func (p *planRun) items(s streams, files []string) ([]change.Item, error) {
 				return nil, fmt.Errorf("--live %s, document %d: %w", name, o.index, err)
 			}
 			if item.Terminating {
-				p.out.unusable(o, plan.Skipped, "terminating", "the object is being deleted; name it with --delete when it is gone")
+				p.out.unusable(o, plan.Skipped, "terminating",
+					"the object is being deleted; name it with --delete when it is gone")
 				continue
 			}
 			out = append(out, item.Item)

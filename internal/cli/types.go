@@ -82,7 +82,8 @@ func (t *types) lookup(word string) (change.Type, error) {
 	slices.SortFunc(found, func(a, b change.Type) int { return cmp.Compare(a.GroupResource(), b.GroupResource()) })
 	switch len(found) {
 	case 0:
-		return change.Type{}, fmt.Errorf("the type %q is not known: write its kind or its plural, and give its CustomResourceDefinition with --crds", word)
+		return change.Type{}, fmt.Errorf(
+			"the type %q is not known: write its kind or its plural, and give its CustomResourceDefinition with --crds", word)
 	case 1:
 		return found[0], nil
 	}

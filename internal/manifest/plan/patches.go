@@ -150,7 +150,8 @@ func (k patcher) writePatch(pd *pending, l patchLayer) error {
 	}
 	d := documentOf(b, rawID(l.head))
 	if d == nil {
-		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: the patch is gone from the file", pd.s.id)))
+		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path),
+			fmt.Sprintf("%s: the patch is gone from the file", pd.s.id)))
 		return nil
 	}
 	i := d.index
@@ -409,7 +410,8 @@ func (k patcher) dropCounts(h hit, chain []string) ([]string, error) {
 			return nil, err
 		}
 		if err != nil {
-			k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path), "the replicas entry cannot be taken out: "+err.Error()))
+			k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path),
+				"the replicas entry cannot be taken out: "+err.Error()))
 			return nil, nil
 		}
 		edited = append(edited, c.Path)
