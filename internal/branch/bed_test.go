@@ -49,7 +49,7 @@ func newBed(t *testing.T, config core.Config) *bed {
 		storage: filepath.Join(t.TempDir(), "storage"),
 	}
 	b.SetDefaultEventuallyTimeout(time.Minute)
-	b.SetDefaultEventuallyPollingInterval(5 * time.Millisecond)
+	b.SetDefaultEventuallyPollingInterval(20 * time.Millisecond)
 	var err error
 	b.repo, err = b.server.CreateRepo("live", gitserver.RepoOptions{
 		Files:  map[string]string{"README.md": "# Ours\n"},
@@ -85,7 +85,7 @@ func (b *bed) until(holds func() bool, what string) {
 		if holds() {
 			return true
 		}
-		b.clock.Step(100 * time.Millisecond)
+		b.clock.Step(250 * time.Millisecond)
 		return false
 	}).Should(BeTrue(), what)
 }

@@ -32,10 +32,17 @@ func (annotationChanged) Update(e event.UpdateEvent) bool {
 // Create implements predicate.Predicate.
 func (annotationChanged) Create(event.CreateEvent) bool { return true }
 
-// ReadyFlipped lets a change of spec, of Ready or of its reason through: what a dependent looks at.
+// ReadyFlipped lets a change of spec, of Ready or of its reason through: what a dependent looks at. At the start every
+// dependent has a pass of its own.
 func ReadyFlipped() predicate.Predicate {
-	return predicate.Or(predicate.GenerationChangedPredicate{}, readyFlipped{})
+	return predicate.And(later{}, predicate.Or(predicate.GenerationChangedPredicate{}, readyFlipped{}))
 }
+
+// later keeps out the objects that were there at the start.
+type later struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (later) Create(e event.CreateEvent) bool { return !e.IsInInitialList }
 
 type readyFlipped struct{ predicate.Funcs }
 
@@ -65,4 +72,6 @@ func boolText(b bool) string {
 }
 
 // LabelsChanged lets a change of labels through, for Namespaces.
-func LabelsChanged() predicate.Predicate { return predicate.LabelChangedPredicate{} }
+func LabelsChanged() predicate.Predicate {
+	return predicate.And(later{}, predicate.LabelChangedPredicate{})
+}
