@@ -160,7 +160,7 @@ func (m *mirror) single(ctx context.Context, name string, n, commits int, goal s
 	defer pace.Stop()
 	for i := range commits {
 		<-pace.C
-		if err := m.edit(ctx, i*(n/commits), name+strconv.Itoa(m.w.sequence)); err != nil {
+		if err := m.edit(ctx, i*max(1, n/commits)%n, fmt.Sprintf("%s-%d", name, i)); err != nil {
 			return err
 		}
 	}
@@ -193,7 +193,7 @@ func (m *mirror) latency(ctx context.Context, n, samples int) error {
 		}
 		m.w.git.Reset()
 		before, sent := m.o.cpu(), time.Now()
-		if err := m.edit(ctx, i, "latency"+strconv.Itoa(m.w.sequence)); err != nil {
+		if err := m.edit(ctx, i, "latency-"+strconv.Itoa(i)); err != nil {
 			return err
 		}
 		answered := time.Now()
