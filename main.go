@@ -285,7 +285,8 @@ func (o *options) namespaces() map[string]ctrlcache.Config {
 // wire creates the stages in flow order and joins them. The mailboxes are the only edges that point backwards.
 func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	collectors := metrics.New(ctrlmetrics.Registry)
-	dirty := mailbox.New[change.TargetKey]()
+	// Streams show on GitTargets and on the rules that feed them, branches on GitTargets only.
+	dirty, branchDirty := mailbox.New[change.TargetKey](), mailbox.New[change.TargetKey]()
 	requests := mailbox.New[watch.SnapshotRequest]()
 	store := rules.NewStore()
 	warnings := lifecycle.NewWarnings(recorder)
@@ -301,7 +302,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	branches := branch.NewManager(branch.Options{
 		StoragePath: o.storagePath, Grace: o.shutdownGrace * 2 / 3, Log: ctrl.Log.WithName("branch"), Metrics: collectors,
 		Machine: core.Config{BufferMax: o.buffer, RefreshInterval: o.refresh, CallDeadline: o.gitTimeout},
-		Dirty:   dirty, Requests: requests,
+		Dirty:   branchDirty, Requests: requests,
 		Warn: warnings.OfTarget,
 	})
 	metrics.RegisterState(ctrlmetrics.Registry, branches)
@@ -361,6 +362,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		manager.RunnableFunc(ruleReconciler.Load), manager.RunnableFunc(watches.Start), manager.RunnableFunc(branches.Start),
 		manager.RunnableFunc(warnings.Start),
 		manager.RunnableFunc(func(ctx context.Context) error { fan(ctx, dirty, toTargets, toRules); return nil }),
+		manager.RunnableFunc(func(ctx context.Context) error { fan(ctx, branchDirty, toTargets); return nil }),
 	} {
 		if err := mgr.Add(r); err != nil {
 			return err
@@ -372,7 +374,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 // statusDelay is how long changes of a target's status are gathered before its objects are looked at again.
 const statusDelay = 200 * time.Millisecond
 
-// fan tells both controllers about targets whose data plane changed.
+// fan tells controllers about targets whose data plane changed.
 func fan(ctx context.Context, dirty *mailbox.Mailbox[change.TargetKey], to ...chan<- reconcile.Request) {
 	for {
 		select {
