@@ -610,6 +610,7 @@ func TestNamespacedOperator(t *testing.T) {
 
 // TestWatchLabelSelector: only labelled objects are served, and what others own is respected (decisions 63).
 func TestWatchLabelSelector(t *testing.T) {
+	t.Parallel()
 	o := startOperator(t, "--watch-label-selector=shard=a")
 	label := func(w *world) {
 		for _, o := range []client.Object{w.kube, w.provider, w.target, w.rule} {
