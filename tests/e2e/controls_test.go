@@ -283,7 +283,7 @@ var _ = Describe("A read-only repository", func() {
 		})
 		git.Reset()
 		// No retry storm: what a refusal costs is bounded by the ladder, not by passes of the reconciler.
-		Consistently(func() int { return len(git.Requests()) }).WithTimeout(3 * time.Second).Should(BeNumerically("<=", 4))
+		Consistently(func() int { return len(m.requests()) }).WithTimeout(3 * time.Second).Should(BeNumerically("<=", 4))
 		Expect(m.repo.SetHook("pre-receive", "")).To(Succeed())
 		poke(ctx, m)
 		m.settled(ctx)

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
-	"github.com/configbutler/gitops-reverser/tests/gitserver"
 )
 
 var _ = Describe("A live change", func() {
@@ -47,8 +46,8 @@ var _ = Describe("A live change", func() {
 		git.Reset()
 		m.apply(ctx, "second", data(0))
 		m.settled(ctx)
-		Consistently(func() []gitserver.Request { return git.Requests() }).WithTimeout(2 * time.Second).Should(HaveLen(1))
-		r := git.Requests()[0]
+		Consistently(m.requests).WithTimeout(2 * time.Second).Should(HaveLen(1))
+		r := m.requests()[0]
 		Expect(r.Method).To(Equal("POST"))
 		Expect(r.Service).To(Equal("git-receive-pack"))
 		Expect(r.In).To(BeNumerically("<=", 2048), "bytes of a one-object commit")

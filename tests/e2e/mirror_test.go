@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -173,6 +174,17 @@ func (m *mirror) equal(ctx context.Context, g Gomega) {
 func (m *mirror) log() []gitserver.Commit {
 	GinkgoHelper()
 	return must(m.repo.Log(m.target.Spec.Branch))
+}
+
+// requests returns what the Git server answered for the mirror's repository. Providers of finished specs share the server.
+func (m *mirror) requests() []gitserver.Request {
+	var of []gitserver.Request
+	for _, r := range git.Requests() {
+		if strings.HasPrefix(r.Path, "/"+m.namespace+".git/") {
+			of = append(of, r)
+		}
+	}
+	return of
 }
 
 // hasFile waits until a ConfigMap's file holds a text.
