@@ -27,6 +27,9 @@ const (
 	AgeRecipientAnnotation = "configbutler.ai/age-recipient"
 	// BackupWarningAnnotation reminds, on a generated age key Secret, that the key has no other copy.
 	BackupWarningAnnotation = "configbutler.ai/backup-warning"
+	// SigningPublicKeyAnnotation holds, on the Secret of a generated signing key, the public key. Marked Secrets are never
+	// mirrored.
+	SigningPublicKeyAnnotation = "configbutler.ai/signing-public-key"
 	// FluxHoldFinalizer keeps a FluxTrigger until the Kustomization it holds is released.
 	FluxHoldFinalizer = "configbutler.ai/flux-hold"
 )

@@ -6,6 +6,8 @@ package providers
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strings"
 	"sync"
 
 	"github.com/fluxcd/pkg/cache"
@@ -250,10 +252,15 @@ func (g *Git) signingKey(ctx context.Context, p *v1alpha3.GitProvider) (*signing
 	return signing.LoadCached(&g.signers, data, name)
 }
 
+// signingMark keeps a Secret with a generated key out of every mirror, and shows the key to register.
+func signingMark(data map[string][]byte) map[string]string {
+	return map[string]string{v1alpha3.SigningPublicKeyAnnotation: strings.TrimSpace(string(data[signing.KeyPublic]))}
+}
+
 func (g *Git) writeKey(ctx context.Context, namespace, name string, absent bool, data map[string][]byte) error {
 	if absent {
 		s := &corev1.Secret{Type: corev1.SecretTypeOpaque, Data: data}
-		s.Namespace, s.Name = namespace, name
+		s.Namespace, s.Name, s.Annotations = namespace, name, signingMark(data)
 		if err := g.Writer.Create(ctx, s); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("create the signing Secret %s/%s: %w", namespace, name, err)
 		}
@@ -272,6 +279,10 @@ func (g *Git) writeKey(ctx context.Context, namespace, name string, absent bool,
 	for k, v := range data {
 		s.Data[k] = v
 	}
+	if s.Annotations == nil {
+		s.Annotations = map[string]string{}
+	}
+	maps.Copy(s.Annotations, signingMark(data))
 	if err := g.Writer.Update(ctx, s); err != nil && !apierrors.IsConflict(err) {
 		return fmt.Errorf("add a signing key to Secret %s/%s: %w", namespace, name, err)
 	}

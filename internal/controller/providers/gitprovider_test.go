@@ -230,6 +230,8 @@ func TestScenario54_AGeneratedSigningKeyOutlivesItsProvider(t *testing.T) {
 	s := &corev1.Secret{}
 	b.Expect(b.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: "keys"}, s)).To(Succeed())
 	b.Expect(s.OwnerReferences).To(BeEmpty())
+	b.Expect(s.Annotations[v1alpha3.SigningPublicKeyAnnotation]).To(HavePrefix(got.Status.SigningPublicKey),
+		"the mark keeps it out of every mirror")
 	key := string(s.Data["signing.key"])
 	b.change(p, func() { p.Spec.AllowedBranches = []string{"main", "x"} })
 	again, _ := b.passGit("infra")
@@ -250,6 +252,7 @@ func TestSigningKeyIsAddedToASecretThatHoldsOtherThings(t *testing.T) {
 	s := &corev1.Secret{}
 	b.Expect(b.Get(t.Context(), types.NamespacedName{Namespace: "shop", Name: "keys"}, s)).To(Succeed())
 	b.Expect(s.Data).To(And(HaveKey("other"), HaveKey("signing.key")))
+	b.Expect(s.Annotations[v1alpha3.SigningPublicKeyAnnotation]).To(HavePrefix("ssh-ed25519 "))
 }
 
 func TestReceiverIsNotServed(t *testing.T) {

@@ -45,7 +45,7 @@ type KubeProviderReconciler struct {
 // SetupWithManager registers the controller.
 func (r *KubeProviderReconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) error {
 	r.Kind = v1alpha3.KubeProviderKind
-	r.Owned = []string{v1alpha3.ValidatedCondition}
+	r.Owned = []string{v1alpha3.ValidatedCondition, v1alpha3.AttributionConfiguredCondition}
 	r.Forget = r.forget
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha3.KubeProvider{}, builder.WithPredicates(lifecycle.Changed())).
@@ -69,6 +69,7 @@ func (r *KubeProviderReconciler) Reconcile(ctx context.Context, req ctrl.Request
 
 func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubeProvider) (lifecycle.Pass, error) {
 	var pass lifecycle.Pass
+	reportAttribution(obj)
 	config, refusal, err := r.connection(ctx, obj)
 	if err != nil {
 		return pass, err
@@ -98,6 +99,18 @@ func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubePro
 		pass.Converged(meta.SuspendedReason, "suspended: no stream is open, Git stays as it is")
 	}
 	return pass, nil
+}
+
+// reportAttribution says that senders of audit events are declared and not heard. It is an observation, no gate
+// (api 5): changes are mirrored, with the committer as their author.
+func reportAttribution(obj *v1alpha3.KubeProvider) {
+	if obj.Spec.Attribution == nil {
+		conditions.Delete(obj, v1alpha3.AttributionConfiguredCondition)
+		return
+	}
+	conditions.MarkFalse(obj, v1alpha3.AttributionConfiguredCondition, v1alpha3.NotImplementedReason,
+		"spec.attribution is refused: this version takes no audit events, so every change has the committer as its author; "+
+			"remove the field")
 }
 
 // connection says how the source is reached, or why it must not be. The error is a read that failed.

@@ -236,3 +236,19 @@ func TestClientBoundsOfAKubeProvider(t *testing.T) {
 	b.Expect(own).To(And(HaveField("QPS", float32(0)), HaveField("Burst", 0), HaveField("Local", true)))
 	b.Expect(own.Interval).To(Equal(30 * time.Second))
 }
+
+// TestAttributionIsNotServed: who declares senders is told that nobody hears them.
+func TestAttributionIsNotServed(t *testing.T) {
+	p := kubeProvider("p", "", func(p *v1alpha3.KubeProvider) {
+		p.Spec.Attribution = &v1alpha3.KubeProviderAttribution{AuditRoute: "far"}
+	})
+	b := newBed(t, p)
+	got, _ := b.passKube("p")
+	b.Expect(conditions.IsReady(got)).To(BeTrue(), "it is an observation")
+	b.Expect(conditions.IsFalse(got, v1alpha3.AttributionConfiguredCondition)).To(BeTrue())
+	b.Expect(conditions.GetReason(got, v1alpha3.AttributionConfiguredCondition)).To(Equal(v1alpha3.NotImplementedReason))
+	b.Expect(conditions.GetMessage(got, v1alpha3.AttributionConfiguredCondition)).To(ContainSubstring("spec.attribution"))
+	b.change(p, func() { p.Spec.Attribution = nil })
+	got, _ = b.passKube("p")
+	b.Expect(conditions.Has(got, v1alpha3.AttributionConfiguredCondition)).To(BeFalse())
+}

@@ -62,6 +62,9 @@ const (
 	RestartAnnotations = "restart-annotations"
 )
 
+// OwnKeys skips the Secrets in which this operator keeps keys it generated. It is no default rule: nothing switches it off.
+const OwnKeys = "own-keys"
+
 // Defaults are the names of the default rules, in the order of evaluation.
 var Defaults = []string{
 	ClusterMade, LeaderElection, HelmOwned, ControllerOwned, ServiceAccountTokens, HelmReleaseSecrets,

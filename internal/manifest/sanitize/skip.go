@@ -20,6 +20,9 @@ var objectRules = []struct {
 
 // skip returns the name of the first rule that skips the object; empty for none.
 func (s *Sanitizer) skip(w *work) string {
+	if w.ownKey() {
+		return OwnKeys
+	}
 	for _, r := range objectRules {
 		if !s.off[r.name] && r.matches(w) {
 			return r.name
@@ -54,8 +57,6 @@ func clusterMade(w *work) bool {
 		}
 	case w.is("", "Service"):
 		return w.namespace == "default" && w.name == "kubernetes"
-	case w.is("", "Secret"):
-		return w.ownKey()
 	case w.is("", "PersistentVolume"):
 		_, provisioned := w.facts.annotations["pv.kubernetes.io/provisioned-by"]
 		return provisioned
@@ -64,12 +65,15 @@ func clusterMade(w *work) bool {
 	return w.facts.labels["kubernetes.io/bootstrapping"] == "rbac-defaults" && w.facts.live && !w.own.evidence()
 }
 
-// ownKeyMarks are the annotations of a Secret whose age identity this operator generated.
-var ownKeyMarks = []string{"configbutler.ai/age-recipient", "configbutler.ai/backup-warning"}
+// ownKeyMarks are the annotations of Secrets that hold a key this operator generated: an age identity, a signing key.
+var ownKeyMarks = []string{"configbutler.ai/age-recipient", "configbutler.ai/backup-warning", "configbutler.ai/signing-public-key"}
 
 // ownKey reports a Secret that this operator made for itself. Its keys must not travel with what they protect, whatever
-// a rule selects.
+// a rule selects and whichever default rules are switched off.
 func (w *work) ownKey() bool {
+	if !w.is("", "Secret") {
+		return false
+	}
 	for _, m := range ownKeyMarks {
 		if _, ok := w.facts.annotations[m]; ok {
 			return true
