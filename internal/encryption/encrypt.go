@@ -22,6 +22,10 @@ func quoteRegex(s string) string { return regexp.QuoteMeta(s) }
 
 // encrypt makes the new document: the layout of the one in Git, the wanted content.
 func (w *sealing) encrypt() ([]byte, error) {
+	if w.hidden != "" {
+		return nil, fmt.Errorf("a rule of spec.ignore keeps %s as Git has it, and no identity opens %s to keep it; add the "+
+			"identity to the Secret of spec.encryption, or take the field out of the rule", w.hidden, w.r.Path)
+	}
 	plain := plaintexts(w.want, w.kind)
 	if err := checkMetadata(w.want, plain); err != nil {
 		return nil, err

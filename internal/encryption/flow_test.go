@@ -33,6 +33,8 @@ type folder struct {
 	files map[string]manifest.File
 	// said is everything the plans reported.
 	said bytes.Buffer
+	// ignore is spec.ignore of the GitTarget.
+	ignore sanitize.Config
 }
 
 var secretType = change.Type{Version: "v1", Kind: "Secret", Resource: "secrets", Namespaced: true}
@@ -94,7 +96,7 @@ func (f *folder) commit(message string) {
 // event brings live objects, as the API server has them, through sanitizer, plan and encryption into a commit.
 func (f *folder) event(objects ...map[string]any) *plan.Result {
 	f.t.Helper()
-	s, err := sanitize.New(sanitize.Config{})
+	s, err := sanitize.New(f.ignore)
 	f.g.Expect(err).NotTo(HaveOccurred())
 	var batch plan.Batch
 	for _, o := range objects {

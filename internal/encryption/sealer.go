@@ -74,11 +74,15 @@ func (s *Sealer) Ready() error {
 // sealing is the work on one document.
 type sealing struct {
 	*Sealer
-	r          plan.SealRequest
-	kind       kind
-	rule       rule
-	want       sops.TreeBranch
-	git        *document
+	r    plan.SealRequest
+	kind kind
+	rule rule
+	// desired is the object as the document is to hold it, want its tree in the style of the one in Git.
+	desired []byte
+	want    sops.TreeBranch
+	git     *document
+	// hidden is a masked field that the document in Git holds encrypted and that nothing here can open.
+	hidden     string
 	fields     selection
 	recipients []string
 	notes      []string
@@ -116,15 +120,19 @@ func (s *Sealer) Seal(ctx context.Context, r plan.SealRequest) (plan.SealResult,
 
 // read prepares everything that the answer depends on.
 func (w *sealing) read() error {
-	want, err := treeOf(w.r.Desired)
+	var err error
+	if w.git, err = w.load(w.r.Existing, w.kind); err != nil {
+		return err
+	}
+	if err := w.settle(); err != nil {
+		return err
+	}
+	want, err := treeOf(w.desired)
 	if err != nil {
 		return err
 	}
 	if _, ok := get(want, "sops"); ok {
 		return errors.New("the object has a field sops of its own, which SOPS needs for itself")
-	}
-	if w.git, err = w.load(w.r.Existing, w.kind); err != nil {
-		return err
 	}
 	w.want = inStyleOf(w.git.tree, want, w.kind)
 	rule, exists, err := matchRule(w.r.Rules, w.r.RulesPath, w.r.Path)
@@ -275,7 +283,7 @@ func normal(doc []byte) []byte {
 func (w *sealing) id() [32]byte {
 	h := sha256.New()
 	for _, part := range []string{w.digestKey(), w.r.UID, w.o.Rekey, fmt.Sprint(w.fields, w.rule.indent),
-		strings.Join(w.recipients, "\x1f"), string(w.r.Desired), string(normal(w.r.Existing))} {
+		strings.Join(w.recipients, "\x1f"), string(w.desired), string(normal(w.r.Existing))} {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return [32]byte(h.Sum(nil))

@@ -69,6 +69,9 @@ func inStyleOf(git, want sops.TreeBranch, k kind) sops.TreeBranch {
 	} else {
 		want = swap(want, "data", data)
 	}
+	if kept := child(want, "stringData"); kept != nil { // a masked entry stays beside them
+		return swap(want, "stringData", append(kept, texts...))
+	}
 	return append(want, sops.TreeItem{Key: "stringData", Value: texts})
 }
 

@@ -10,6 +10,9 @@ type ioError struct{ error }
 
 func (e *ioError) Unwrap() error { return e.error }
 
+// errUnreadable never quotes: the text holds values.
+var errUnreadable = errors.New("what the document in Git says cannot be read")
+
 var errNotSealed = errors.New("the result is no encrypted document of this object")
 
 func isIO(err error) bool {

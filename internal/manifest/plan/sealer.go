@@ -22,8 +22,15 @@ type SealRequest struct {
 	Object change.ObjectID
 	Type   change.Type
 	UID    string
-	// Desired is the sanitized object as JSON, its namespace settled for the place it goes to.
+	// Desired is the sanitized object as JSON, its namespace settled for the place it goes to, as a new document holds it:
+	// without what a mask reserves for the file. It does not depend on what Git has.
 	Desired []byte
+	// Settle gives the object that the document is to hold, for what it says in clear, both as JSON: masked fields stay as
+	// Git has them, and so do defaults it leaves out (decisions 34, 39). Only the sealer can open the document. nil means
+	// Desired, whatever Git says.
+	Settle func(git []byte) ([]byte, error)
+	// Masked are the JSON pointers of fields whose content in Git stays, present or absent.
+	Masked []string
 	// Path is the file's path from the repository root; creation rules match against it.
 	Path string
 	// Existing holds the bytes of the document in Git, encrypted or clear; nil for a new one.

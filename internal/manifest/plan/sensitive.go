@@ -6,6 +6,8 @@ package plan
 import (
 	"bytes"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
@@ -89,17 +91,17 @@ func (p sealing) seal(ctx context.Context, s *subject, name string, existing []b
 	if err != nil {
 		return nil, err
 	}
-	// What only Git says of the object, such as a masked field, stays; its values are the sealer's business.
-	var git any
-	if existing != nil {
-		if git, err = decodeDocument(existing); err != nil {
-			p.refused(s, ReasonNotEditable, name+": "+err.Error())
-			return nil, nil
-		}
-	}
+	options := sealOptions(s)
 	res, err := p.req.Sealer.Seal(ctx, SealRequest{
 		Object: s.id, Type: s.item.Type, UID: s.item.UID, Path: name, Existing: existing, RulesPath: rulesPath, Rules: rules,
-		Desired: compare.Canonical(compare.Normalize(s.live, git, s.options)),
+		Desired: compare.Canonical(compare.Normalize(s.live, nil, options)), Masked: options.Mask.Keep,
+		Settle: func(git []byte) ([]byte, error) {
+			was, err := compare.Decode(git)
+			if err != nil {
+				return nil, errUnreadable
+			}
+			return compare.Canonical(compare.Normalize(s.live, was, options)), nil
+		},
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -118,6 +120,21 @@ func (p sealing) seal(ctx context.Context, s *subject, name string, existing []b
 		return existing, nil
 	}
 	return res.Document, nil
+}
+
+// sealOptions are the subject's, and for a Secret a masked entry of data is masked in stringData, too: both name one value.
+func sealOptions(s *subject) compare.Options {
+	o := s.options
+	if s.id.Group != "" || s.id.Kind != "Secret" {
+		return o
+	}
+	o.Mask.Keep = slices.Clone(o.Mask.Keep)
+	for _, p := range s.options.Mask.Keep {
+		if p == "/data" || strings.HasPrefix(p, "/data/") {
+			o.Mask.Keep = append(o.Mask.Keep, "/stringData"+strings.TrimPrefix(p, "/data"))
+		}
+	}
+	return o
 }
 
 // sealedDocument is the last check before bytes of a sensitive object may be written (G4): one encrypted document with
