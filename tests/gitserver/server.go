@@ -211,6 +211,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	rec := Request{Method: r.Method, Path: r.URL.RequestURI(), Service: service(r), Protocol: r.Header.Get("Git-Protocol"),
 		Authorization: r.Header.Get("Authorization"), UserAgent: r.UserAgent(), In: int64(len(body)), Began: began}
 	cw := &countingWriter{ResponseWriter: w}
+	f := s.fault(rec)
+	if f == nil {
+		// Whoever has waited for a push finds its request counted.
+		defer s.receive(r)()
+	}
 	defer func() {
 		rec.Status, rec.Out, rec.Took = cw.status, cw.n, time.Since(began)
 		s.mu.Lock()
@@ -220,15 +225,30 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
-	if f := s.fault(rec); f != nil {
+	if f != nil {
 		f.serve(s, cw, r, body)
 		return
 	}
-	s.answer(cw, r, body)
+	s.forward(cw, r, body)
 }
 
-// answer authenticates and hands the request to git http-backend.
+// receive marks a push as in flight and returns what ends it.
+func (s *Server) receive(r *http.Request) (done func()) {
+	if service(r) != "git-receive-pack" {
+		return func() {}
+	}
+	s.receiving.RLock()
+	return s.receiving.RUnlock
+}
+
+// answer is what faults use that let the request through.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
+	defer s.receive(r)()
+	s.forward(w, r, body)
+}
+
+// forward authenticates and hands the request to git http-backend.
+func (s *Server) forward(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.mu.Lock()
 	o := s.opts
 	s.mu.Unlock()
@@ -246,10 +266,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	h := cgi.Handler{
 		Path: s.backend, Dir: s.dir, Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
 		Env: append(Env(s.dir), "GIT_PROJECT_ROOT="+s.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=gitserver"),
-	}
-	if service(r) == "git-receive-pack" {
-		s.receiving.RLock()
-		defer s.receiving.RUnlock()
 	}
 	h.ServeHTTP(w, r)
 }
