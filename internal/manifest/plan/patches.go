@@ -135,7 +135,7 @@ func (k patcher) freeName(dir string, o *render.Object, what string) (string, er
 func (k patcher) writePatch(pd *pending, l patchLayer) error {
 	pd.written = append(pd.written, l.path)
 	if l.owner != nil {
-		b, err := yamledit.Emit(l.next)
+		b, err := yamledit.EmitPatch(l.next)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (k patcher) writePatch(pd *pending, l patchLayer) error {
 	}
 	out := unmark(res.File)
 	if got := documentOf(out, rawID(l.head)).value(); !reflect.DeepEqual(got, l.next) {
-		doc, err := yamledit.Emit(l.next)
+		doc, err := yamledit.EmitPatch(l.next)
 		if err != nil {
 			return err
 		}

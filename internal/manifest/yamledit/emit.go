@@ -18,7 +18,19 @@ import (
 // else sorted, two spaces, sequences indented, strings quoted where readers would differ, literal blocks for text of
 // several lines. The result is parsed again; it is an error, naming no value, when it would not mean desired.
 func Emit(desired any) ([]byte, error) {
-	out, err := emit(desired, standard)
+	return emitSure(desired, standard)
+}
+
+// EmitPatch is Emit for a patch, which no cluster holds: the keys of its maps follow each other as people write them,
+// so that an item starts with what it is found by.
+func EmitPatch(desired any) ([]byte, error) {
+	l := standard
+	l.order = namedFirst
+	return emitSure(desired, l)
+}
+
+func emitSure(desired any, l look) ([]byte, error) {
+	out, err := emit(desired, l)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ func (e flows) flowLook(n *yamldoc.Node) flowStyle {
 	if json := e.isJSON(n); json {
 		f = jsonFlow
 	}
+	f.order = e.look.order
 	for _, p := range n.Pairs {
 		if p.Colon >= 0 && p.Value.Start > p.Colon {
 			gap := string(e.src[p.Colon+1 : p.Value.Start])

@@ -7,17 +7,23 @@ import "github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 
 // measure reads the style of a document off its nodes: what is most frequent wins, the standard style fills the gaps.
 func measure(root *yamldoc.Node, nl string) look {
-	t := tally{
-		steps: map[int]int{}, seqs: map[int]int{}, gaps: map[int]int{},
-		quotes: map[yamldoc.Style]int{}, texts: map[yamldoc.Style]int{},
-	}
+	t := newTally()
 	t.node(root)
+	for _, p := range root.Pairs {
+		if p.Key.Value != "metadata" { // the document's own head has one order in every style
+			visit(p.Value, func(n *yamldoc.Node, _ []string) bool { t.order(n); return true })
+		}
+	}
 	l := look{
 		nl:    nl,
 		step:  mode(t.steps, standard.step),
 		gap:   mode(t.gaps, standard.gap),
 		quote: mode(t.quotes, standard.quote),
 		text:  mode(t.texts, standard.text),
+		order: namedFirst,
+	}
+	if t.orders[alphabetical] > t.orders[namedFirst] {
+		l.order = alphabetical
 	}
 	l.seq = mode(t.seqs, l.step)
 	return l
@@ -27,6 +33,15 @@ type tally struct {
 	steps, seqs, gaps map[int]int
 	// quotes counts quoted strings, texts the strings that need no quotes.
 	quotes, texts map[yamldoc.Style]int
+	// orders counts the maps whose keys show an order.
+	orders map[order]int
+}
+
+func newTally() *tally {
+	return &tally{
+		steps: map[int]int{}, seqs: map[int]int{}, gaps: map[int]int{},
+		quotes: map[yamldoc.Style]int{}, texts: map[yamldoc.Style]int{}, orders: map[order]int{},
+	}
 }
 
 // mode returns the most frequent key; the smaller one of equals, and the fallback of nothing.
@@ -89,10 +104,7 @@ func (l look) near(n *yamldoc.Node) look {
 	if n == nil {
 		return l
 	}
-	t := tally{
-		steps: map[int]int{}, seqs: map[int]int{}, gaps: map[int]int{},
-		quotes: map[yamldoc.Style]int{}, texts: map[yamldoc.Style]int{},
-	}
+	t := newTally()
 	for _, p := range n.Pairs {
 		t.child(n, p.Value)
 		if p.Value.Kind == yamldoc.Scalar {

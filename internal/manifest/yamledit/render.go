@@ -4,8 +4,6 @@
 package yamledit
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +20,8 @@ type look struct {
 	// quote is the kind of quotes used where quotes are needed, text the style of strings that need none, key the
 	// style of keys that need none.
 	quote, text, key yamldoc.Style
+	// order is that of a new map's keys.
+	order order
 }
 
 // standard is the style of new documents (git-writer 1.6).
@@ -45,8 +45,12 @@ type where struct {
 
 // value renders a value in block context.
 func (l look) value(v any, at where) rendered {
-	if isFlow(at.like) && isCollection(v) && !isEmpty(v) && len(flowText(v, plainFlow)) <= 80 {
-		return rendered{inline: flowText(v, plainFlow)}
+	if isFlow(at.like) && isCollection(v) && !isEmpty(v) {
+		f := plainFlow
+		f.order = l.order
+		if text := flowText(v, f); len(text) <= 80 {
+			return rendered{inline: text}
+		}
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -99,7 +103,7 @@ func (l look) block(v any, col int, like *yamldoc.Node) []string {
 		return lines
 	}
 	m := v.(map[string]any)
-	for _, k := range orderLike(m, like) {
+	for _, k := range l.order.like(m, like) {
 		lines = append(lines, l.entry(k, m[k], col, like)...)
 	}
 	return lines
@@ -252,26 +256,6 @@ func itemLike(like *yamldoc.Node) *yamldoc.Node {
 	return like.Items[len(like.Items)-1]
 }
 
-// orderLike returns the keys of m in the order of a model map, the keys the model lacks behind them, sorted.
-func orderLike(m map[string]any, like *yamldoc.Node) []string {
-	keys := make([]string, 0, len(m))
-	known := map[string]bool{}
-	if like != nil && like.Kind == yamldoc.Map {
-		for _, p := range like.Pairs {
-			if _, ok := m[p.Key.Value]; ok && !known[p.Key.Value] && p.Key.Kind == yamldoc.Scalar {
-				known[p.Key.Value] = true
-				keys = append(keys, p.Key.Value)
-			}
-		}
-	}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if !known[k] {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
-
 // flowStyle is how flow collections are spelled.
 type flowStyle struct {
 	// json quotes every key and string.
@@ -281,6 +265,8 @@ type flowStyle struct {
 	colon, comma string
 	// pad stands inside the braces of a map.
 	pad string
+	// order is that of a new map's keys.
+	order order
 }
 
 var (
@@ -303,7 +289,7 @@ func (f flowStyle) write(b *strings.Builder, v any) {
 			return
 		}
 		b.WriteString("{" + f.pad)
-		for i, k := range slices.Sorted(maps.Keys(v)) {
+		for i, k := range f.order.keys(v) {
 			if i > 0 {
 				b.WriteString(f.comma)
 			}
