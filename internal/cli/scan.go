@@ -152,6 +152,14 @@ func (r *scanReport) notes(in *input, res *plan.Result) {
 			r.Notes = append(r.Notes, n)
 		}
 	}
+	for _, k := range res.Folder.Layout().All() {
+		for _, d := range k.Deprecated {
+			r.Notes = append(r.Notes, scanNote{
+				Code: "deprecated-field", Path: res.Folder.Rel(k.Path), Line: d.Line,
+				Message: fmt.Sprintf("kustomize deprecates %s; write %s", d.Field, d.Instead),
+			})
+		}
+	}
 	for _, name := range res.Unreached {
 		r.Notes = append(r.Notes, scanNote{
 			Code: "unreached", Path: res.Folder.Rel(name), Message: "no build of the folder reads this manifest",

@@ -31,6 +31,11 @@ var supported = map[string]func(d *decoder, name string, v *yamldoc.Node){
 	"sortOptions":       (*decoder).sortOptions,
 }
 
+// deprecated are the supported fields that kustomize warns of, and what to write in their place.
+var deprecated = map[string]string{
+	"bases": "resources", "imageTags": "images", "commonLabels": "labels with includeSelectors: true",
+}
+
 type refusal struct{ message, cure string }
 
 // refused are the fields of git-writer 6.2.

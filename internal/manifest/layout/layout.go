@@ -74,6 +74,15 @@ type Kustomization struct {
 	// Transforms names the fields that change documents beyond namespace, images and replicas: labels, commonLabels,
 	// commonAnnotations, patches. Sorted.
 	Transforms []string
+	// Deprecated are the fields that kustomize still reads and has another name for, in the order of the file.
+	Deprecated []Deprecated
+}
+
+// Deprecated is a field that kustomize wants written in another way.
+type Deprecated struct {
+	Field, Instead string
+	// Line is the field's 1-based line in the kustomization file.
+	Line int
 }
 
 // RefKind says what a reference resolves to.

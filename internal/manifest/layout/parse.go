@@ -184,6 +184,9 @@ func (d *decoder) field(key, v *yamldoc.Node) {
 		d.unknown(key)
 		return
 	}
+	if instead := deprecated[name]; instead != "" {
+		d.out.Deprecated = append(d.out.Deprecated, Deprecated{Field: name, Instead: instead, Line: d.line(key)})
+	}
 	read(d, name, v)
 }
 

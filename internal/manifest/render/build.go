@@ -131,7 +131,7 @@ func krustyRun(files map[string][]byte, root string) (res []*resource.Resource, 
 	o := krusty.MakeDefaultOptions()
 	o.LoadRestrictions = types.LoadRestrictionsNone
 	o.PluginConfig = types.DisabledPluginConfig()
-	m, err := krusty.MakeKustomizer(o).Run(newBuildFS(files), "/"+root)
+	m, err := krusty.MakeKustomizer(o).Run(newBuildFS(modern(files)), "/"+root)
 	if err != nil {
 		return nil, err
 	}
