@@ -4,10 +4,10 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 	"github.com/configbutler/gitops-reverser/internal/change"
-	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
@@ -26,66 +25,81 @@ import (
 
 // input is a folder and the types that are known beside it.
 type input struct {
-	dir, path string
-	files     map[string]manifest.File
-	types     *types
+	path  string
+	tree  *dirTree
+	types *types
 }
 
-// open reads DIR and the CRDs in it and in the --crds files and folders.
+// open opens DIR and reads the CRDs in it and in the --crds files and folders.
 func open(dir, folder string, crds []string) (*input, error) {
 	p, err := insideRepo(folder)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{dir: dir, path: p}
-	if in.files, err = readDir(dir); err != nil {
+	t, err := openDir(dir)
+	if err != nil {
 		return nil, err
 	}
-	if in.types, err = newTypes(); err != nil {
-		return nil, err
-	}
-	for _, name := range crds {
-		if err := in.addCRDs(name); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(in.files)) {
-		// A folder may hold a broken CRD; the scan names what is wrong with it.
-		if f := in.files[name]; isYAML(name) && strings.Contains(string(f.Content), "CustomResourceDefinition") {
-			_, _ = in.types.addCRDs(f.Content)
-		}
+	in := &input{path: p, tree: t}
+	if err := in.readTypes(crds); err != nil {
+		return nil, errors.Join(err, t.close())
 	}
 	return in, nil
 }
 
+func (in *input) readTypes(crds []string) (err error) {
+	if in.types, err = newTypes(); err != nil {
+		return err
+	}
+	for _, name := range crds {
+		if err := in.addCRDs(name); err != nil {
+			return err
+		}
+	}
+	return in.tree.files(in.tree.Root(), "", isYAML, func(_ string, content []byte) error {
+		// A folder may hold a broken CRD; the scan names what is wrong with it.
+		if bytes.Contains(content, []byte("CustomResourceDefinition")) {
+			_, _ = in.types.addCRDs(content)
+		}
+		return nil
+	})
+}
+
+// insideRepo cleans the --path flag.
+func insideRepo(p string) (string, error) {
+	c := path.Clean(filepath.ToSlash(p))
+	if path.IsAbs(c) || c == ".." || strings.HasPrefix(c, "../") {
+		return "", fmt.Errorf("--path %s must be a folder inside DIR", p)
+	}
+	return c, nil
+}
+
 // addCRDs reads a file or folder of --crds. One that holds no CRD is a mistake.
 func (in *input) addCRDs(name string) error {
-	files := map[string]manifest.File{}
+	found := 0
+	add := func(file string, content []byte) error {
+		count, err := in.types.addCRDs(content)
+		if err != nil && file != "" {
+			err = fmt.Errorf("%s: %w", file, err)
+		}
+		found += count
+		return err
+	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
-		files, err = readDir(name)
+		var t *dirTree
+		if t, err = openDir(name); err == nil {
+			err = errors.Join(t.files(t.Root(), "", isYAML, add), t.close())
+		}
 	case err == nil:
 		var b []byte
-		b, err = os.ReadFile(name)
-		files[path.Base(filepath.ToSlash(name))+".yaml"] = manifest.File{Content: b}
+		if b, err = os.ReadFile(name); err == nil {
+			err = add("", b)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("--crds %s: %w", name, reason(err))
-	}
-	found := 0
-	for _, n := range slices.Sorted(maps.Keys(files)) {
-		if !isYAML(n) {
-			continue
-		}
-		count, err := in.types.addCRDs(files[n].Content)
-		if err != nil && info.IsDir() {
-			err = fmt.Errorf("%s: %w", n, err)
-		}
-		if err != nil {
-			return fmt.Errorf("--crds %s: %w", name, err)
-		}
-		found += count
 	}
 	if found == 0 {
 		return fmt.Errorf("--crds %s: there is no CustomResourceDefinition in it", name)

@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
-	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
@@ -88,7 +88,7 @@ func (o *planOptions) check() error {
 	return nil
 }
 
-func runPlan(ctx context.Context, s streams, dir string, o planOptions) error {
+func runPlan(ctx context.Context, s streams, dir string, o planOptions) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -105,7 +105,8 @@ func runPlan(ctx context.Context, s streams, dir string, o planOptions) error {
 	if err != nil {
 		return err
 	}
-	p := &planRun{in: in, target: t, out: &planReport{Path: in.path}, after: maps.Clone(in.files), memo: render.NewMemo()}
+	defer func() { err = errors.Join(err, in.tree.close()) }()
+	p := &planRun{in: in, target: t, out: &planReport{Path: in.path}, memo: render.NewMemo()}
 	batches, err := p.batches(s, o)
 	if err != nil {
 		return err
@@ -115,14 +116,16 @@ func runPlan(ctx context.Context, s streams, dir string, o planOptions) error {
 			return err
 		}
 	}
-	if err := p.out.finish(in.files, p.after); err != nil {
+	changes, err := in.tree.changes()
+	if err != nil {
 		return err
 	}
+	p.out.finish(changes)
 	if err := p.out.print(s.out, o.output); err != nil {
 		return err
 	}
 	if o.write {
-		if err := write(dir, in.files, p.after); err != nil {
+		if err := write(in.tree.root, changes); err != nil {
 			return &exitError{code: ExitMisuse, text: err.Error()}
 		}
 	}
@@ -137,21 +140,20 @@ type planRun struct {
 	in     *input
 	target *target
 	out    *planReport
-	after  map[string]manifest.File
 	memo   *render.Memo
 	folder *inventory.Folder
 }
 
 func (p *planRun) plan(ctx context.Context, b plan.Batch) error {
 	res, err := plan.Plan(ctx, plan.Request{
-		Tree: manifest.NewMemTree(p.after), Path: p.in.path, Folder: p.folder, Batch: b, Policy: p.target.policy,
+		Tree: p.in.tree, Path: p.in.path, Folder: p.folder, Batch: b, Policy: p.target.policy,
 		Kinds: p.in.types, Schemas: p.in.types, Memo: p.memo,
 	})
 	if err != nil {
 		return err
 	}
 	p.folder = res.Folder
-	apply(p.after, res.Edits)
+	p.in.tree.apply(res.Edits)
 	p.out.add(res)
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
-	"github.com/configbutler/gitops-reverser/internal/manifest"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 )
@@ -103,22 +102,16 @@ func (r *planReport) unusable(o liveObject, outcome plan.Outcome, reason, messag
 }
 
 // finish adds the differences of the files.
-func (r *planReport) finish(before, after map[string]manifest.File) error {
+func (r *planReport) finish(changes []fileChange) {
 	r.Files = []planFile{}
-	for _, name := range changed(before, after) {
-		f := planFile{Path: name, Action: "modify"}
-		var from, to *manifest.File
-		if was, ok := before[name]; ok {
-			from = &was
-		} else {
+	for _, c := range changes {
+		f := planFile{Path: c.path, Action: "modify", Diff: unified(c.path, c.was, c.now)}
+		switch {
+		case c.was == nil:
 			f.Action = "create"
-		}
-		if now, ok := after[name]; ok {
-			to = &now
-		} else {
+		case c.now == nil:
 			f.Action = "delete"
 		}
-		f.Diff = unified(name, from, to)
 		r.Files = append(r.Files, f)
 	}
 	if r.Objects == nil {
@@ -127,7 +120,6 @@ func (r *planReport) finish(before, after map[string]manifest.File) error {
 	if r.Issues == nil {
 		r.Issues = []acceptance.Issue{}
 	}
-	return nil
 }
 
 func (r *planReport) print(w io.Writer, format string) error {

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -93,18 +94,19 @@ func scanCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-func scan(ctx context.Context, dir, folder string, crds []string) (*scanReport, error) {
+func scan(ctx context.Context, dir, folder string, crds []string) (r *scanReport, err error) {
 	in, err := open(dir, folder, crds)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, in.tree.close()) }()
 	res, err := plan.Plan(ctx, plan.Request{
-		Tree: manifest.NewMemTree(in.files), Path: in.path, Kinds: in.types, Schemas: in.types, Memo: render.NewMemo(),
+		Tree: in.tree, Path: in.path, Kinds: in.types, Schemas: in.types, Memo: render.NewMemo(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	r := &scanReport{
+	r = &scanReport{
 		Path: in.path, Accepted: len(res.Issues) == 0, Issues: res.Issues, Documents: []scanDocument{}, Notes: []scanNote{},
 		Layout: scanLayout{Mode: string(res.Layout.Mode), Roots: res.Layout.Roots, ReadOnlyBases: res.Layout.ReadOnlyBases},
 	}
@@ -131,7 +133,7 @@ func scan(ctx context.Context, dir, folder string, crds []string) (*scanReport, 
 
 // notes adds what is remarkable and refuses nothing.
 func (r *scanReport) notes(in *input, res *plan.Result) {
-	if _, err := manifest.Lookup(manifest.NewMemTree(in.files), in.path); err != nil {
+	if _, err := manifest.Lookup(in.tree, in.path); err != nil {
 		r.Notes = append(r.Notes, scanNote{Code: "no-folder", Path: ".", Message: "the folder does not exist yet"})
 	}
 	type at struct {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/configbutler/gitops-reverser/internal/manifest"
 )
 
 // TestCaseY13_WriteIsAtomicPerFile: what a killed run staged is no content and is cleared away, the longest file name
@@ -39,16 +41,31 @@ func TestCaseY13_WriteIsAtomicPerFile(t *testing.T) {
 	// x/configmaps becomes a file in the meantime: nothing is written, the first file neither.
 	blocked := t.TempDir()
 	g.Expect(os.WriteFile(filepath.Join(blocked, "a.yaml"), []byte(before), 0o600)).To(Succeed())
-	files, err := readDir(blocked)
-	g.Expect(err).NotTo(HaveOccurred())
-	next, err := readDir(dir)
-	g.Expect(err).NotTo(HaveOccurred())
-	next["a.yaml"] = next[long]
-	delete(next, long)
 	g.Expect(os.WriteFile(filepath.Join(blocked, "x"), []byte("in the way"), 0o600)).To(Succeed())
-	g.Expect(write(blocked, files, next)).To(MatchError(ContainSubstring("x/configmaps")))
-	got, err = os.ReadFile(filepath.Join(blocked, "a.yaml"))
+	changes := []fileChange{
+		{"a.yaml", &manifest.File{Content: []byte(before)}, &manifest.File{Content: got}},
+		{"x/configmaps/b.yaml", nil, &manifest.File{Content: got}},
+	}
+	stays := func(want string) {
+		got, err := os.ReadFile(filepath.Join(blocked, "a.yaml"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(got)).To(Equal(want))
+		g.Expect(filepath.Join(blocked, staging)).NotTo(BeADirectory())
+	}
+	root, err := os.OpenRoot(blocked)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(got)).To(Equal(before))
-	g.Expect(filepath.Join(blocked, staging)).NotTo(BeADirectory())
+	defer func() { g.Expect(root.Close()).To(Succeed()) }()
+	g.Expect(write(root, changes)).To(MatchError(ContainSubstring("x/configmaps")))
+	stays(before)
+
+	// Somebody edits a file after it was read: their text is not written over, and nothing else is written.
+	g.Expect(os.Remove(filepath.Join(blocked, "x"))).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(blocked, "a.yaml"), []byte("theirs"), 0o600)).To(Succeed())
+	changes[0], changes[1] = changes[1], changes[0]
+	g.Expect(write(root, changes)).To(MatchError("write a.yaml: it changed since it was read; run the command again"))
+	stays("theirs")
+	g.Expect(filepath.Join(blocked, "x/configmaps/b.yaml")).NotTo(BeAnExistingFile())
+	changes[1].was = nil
+	g.Expect(write(root, changes[1:])).To(MatchError(ContainSubstring("it changed since")))
+	stays("theirs")
 }
