@@ -131,7 +131,7 @@ func (b *bed) set(t Target) Sink {
 	b.t.Helper()
 	sink, err := b.manager.Set(t)
 	b.Expect(err).NotTo(HaveOccurred())
-	sink.Declare(t.Key, 1, []change.Cell{cell})
+	sink.Declare(t.Key, 1, []change.Cell{cell}, nil)
 	return sink
 }
 

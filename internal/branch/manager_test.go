@@ -63,7 +63,7 @@ func TestVerdicts(t *testing.T) {
 	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.UnknownTarget),
 		"no cell is declared")
 	b.Expect(sink.Offer(t.Context(), edit(key("stranger"), "a", "1"), false)).To(Equal(change.UnknownTarget))
-	sink.Declare(key("live"), 1, []change.Cell{cell})
+	sink.Declare(key("live"), 1, []change.Cell{cell}, nil)
 	release := make(chan struct{})
 	b.server.SetFault(gitserver.Fault{Before: func() { <-release }})
 	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.Accepted))
@@ -213,7 +213,7 @@ func TestTheNextWorkerOfAPlaceWaits(t *testing.T) {
 		return err == nil
 	}, "the place is free")
 	b.Expect(fresh == sink).To(BeFalse(), "another worker is another sink")
-	fresh.Declare(key("live"), 1, []change.Cell{cell})
+	fresh.Declare(key("live"), 1, []change.Cell{cell}, nil)
 	b.Expect(fresh.Offer(t.Context(), edit(key("live"), "a", "new"), false)).To(Equal(change.Accepted))
 	b.has("live", "a", "new")
 	log, err := b.repo.Log("main")

@@ -54,7 +54,7 @@ func (s Sink) await(verdict <-chan change.Verdict) change.Verdict {
 // Wake returns a channel that is closed when intake may have reopened.
 func (s Sink) Wake() <-chan struct{} { return *s.w.wake.Load() }
 
-// Declare names the cells a target watches from now on.
-func (s Sink) Declare(target change.TargetKey, epoch uint64, cells []change.Cell) {
-	s.w.send(context.Background(), inbound{in: core.CellsDeclared{Target: target, Epoch: epoch, Cells: cells}})
+// Declare names the cells a target watches from now on, and those of them that cannot be read now.
+func (s Sink) Declare(target change.TargetKey, epoch uint64, cells, blocked []change.Cell) {
+	s.w.send(context.Background(), inbound{in: core.CellsDeclared{Target: target, Epoch: epoch, Cells: cells, Blocked: blocked}})
 }

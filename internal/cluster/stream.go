@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -182,7 +183,7 @@ func readStatus(resp *http.Response) error {
 func ParseStatus(b []byte) *StatusError {
 	var st metav1.Status
 	if err := json.Unmarshal(b, &st); err != nil || st.Kind != "Status" {
-		return &StatusError{Message: string(b[:min(len(b), 512)])}
+		return &StatusError{Message: strings.TrimSpace(string(b[:min(len(b), 512)]))}
 	}
 	e := &StatusError{Code: int(st.Code), Reason: string(st.Reason), Message: st.Message}
 	if st.Details != nil {

@@ -42,7 +42,7 @@ func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) er
 		return err
 	}
 	defer w.Close()
-	s.voice.opened(true)
+	s.voice.reads(s.why)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	events, listed := pump(ctx, w, cancel)
@@ -56,6 +56,7 @@ func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) er
 	}
 	close(listed)
 	release()
+	names := g.index
 	s.recorder.Replayed(s.col.Type, len(g.items), s.clock.Since(began))
 	s.recorder.Recovered(s.target, s.col.Type, RecoveryList)
 	if err := s.offerSnapshot(ctx, g, rv, stamp); err != nil {
@@ -66,7 +67,12 @@ func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) er
 			select {
 			case b := <-events:
 				if b.err != nil || !s.filter.before(b.frame, rv) {
+					names = nil
 					return b.frame, b.err
+				}
+				// A removal that the list shows as absence was seen all the same (decision 73).
+				if b.frame.Type == cluster.Deleted && !s.filter.lists(names, b.frame) {
+					return b.frame, nil
 				}
 			case <-ctx.Done():
 				return cluster.Frame{}, context.Cause(ctx)
@@ -134,6 +140,16 @@ func (g *gathering) list(ctx context.Context, col cluster.Collection) (string, e
 			return rv, nil
 		}
 	}
+}
+
+// lists reports whether an object of the event's name is in an index of gathered objects.
+func (f *filter) lists(index map[string]int, fr cluster.Frame) bool {
+	h, ok := f.scanner.Head(fr.Object)
+	if !ok {
+		return false
+	}
+	_, found := index[nameOf(&h)]
+	return found
 }
 
 // before reports a buffered event that the list already shows. Versions are compared only when both are numbers; else

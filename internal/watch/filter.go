@@ -71,11 +71,24 @@ func (f *filter) inScope(h *cluster.Head) bool {
 
 // pass moves the mark over an event that needs no acceptance, or was accepted.
 func (f *filter) pass(h *cluster.Head, outcome string) error {
-	if len(h.ResourceVersion) > 0 {
+	// A removal repeated behind its snapshot is older than the mark.
+	if len(h.ResourceVersion) > 0 && !older(h.ResourceVersion, f.mark) {
 		f.mark = append(f.mark[:0], h.ResourceVersion...)
 	}
 	f.recorder.Event(f.target, f.col.Type, outcome)
 	return nil
+}
+
+// older reports that version a is before b, where both are numbers.
+func older(a, b []byte) bool {
+	for _, v := range [...][]byte{a, b} {
+		for _, c := range v {
+			if c < '0' || c > '9' {
+				return false
+			}
+		}
+	}
+	return len(a) < len(b) || len(a) == len(b) && bytes.Compare(a, b) < 0
 }
 
 // operation says what an event means for the rules; outcome is set when they do not want it. A deletionTimestamp makes

@@ -43,6 +43,9 @@ func newGathering(f *filter) *gathering {
 	return &gathering{filter: f, index: map[string]int{}, deleted: map[string]cluster.Frame{}}
 }
 
+// nameOf names an object within its type.
+func nameOf(h *cluster.Head) string { return string(h.Namespace) + "\x00" + string(h.Name) }
+
 // drop takes an object out.
 func (g *gathering) drop(id string) {
 	if i, ok := g.index[id]; ok {
@@ -104,7 +107,7 @@ func (g *gathering) collect(f cluster.Frame) {
 		g.recorder.Event(g.target, g.col.Type, OutcomeNotObject)
 		return
 	}
-	id := string(h.Namespace) + "\x00" + string(h.Name)
+	id := nameOf(&h)
 	if f.Type == cluster.Deleted {
 		g.drop(id)
 		if _, again := g.deleted[id]; !again {

@@ -22,20 +22,25 @@ const (
 
 // health counts what went wrong with a stream in a row.
 type health struct {
-	failures   int
-	failedAt   time.Time
-	incomplete int
+	// failures sets the pause; barren counts those of them that delivered nothing, the first at failedAt.
+	failures, barren int
+	failedAt         time.Time
+	incomplete       int
 }
 
 // cured forgets the failures.
-func (h *health) cured() { h.failures, h.failedAt = 0, time.Time{} }
+func (h *health) cured() { h.failures, h.barren = 0, 0 }
+
+// served notes a session that followed its watch for a while: however it ends, watching works.
+func (h *health) served() { h.barren = 0 }
 
 // failed counts a failure and reports whether it is time to say so.
 func (h *health) failed(now time.Time) bool {
-	if h.failures++; h.failures == 1 {
+	h.failures++
+	if h.barren++; h.barren == 1 {
 		h.failedAt = now
 	}
-	return h.failures >= errorAttempts || now.Sub(h.failedAt) >= errorAfter
+	return h.barren >= errorAttempts || now.Sub(h.failedAt) >= errorAfter
 }
 
 // tooOften counts a replay that ended early and reports the third in a row.

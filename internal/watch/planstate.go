@@ -35,7 +35,9 @@ type planState struct {
 	cells     []change.Cell
 	// declared is the list last given to the sink; wanted collections without a stream are in held.
 	declared []change.Cell
-	held     []CellStatus
+	// blocked are those of declared whose streams cannot read now.
+	blocked []change.Cell
+	held    []CellStatus
 }
 
 // trigger notes a reason to plan and reports whether one was waiting already.

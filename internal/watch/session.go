@@ -29,7 +29,7 @@ var errList = errors.New("the API server does not stream initial events for this
 
 // replay gathers a snapshot, offers it and then follows the same watch (watch 8.2).
 func (s *stream) replay(ctx context.Context) error {
-	s.voice.say(Replaying, s.why, "")
+	s.voice.tries(s.why)
 	stamp := s.stamp()
 	release, err := s.source.Replay(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *stream) replay(ctx context.Context) error {
 		return s.cannotStream(err)
 	}
 	defer w.Close()
-	s.voice.opened(true)
+	s.voice.reads(s.why)
 	g := newGathering(s.filter)
 	rv, err := g.read(ctx, w)
 	if err != nil {

@@ -250,8 +250,8 @@ func TestScenario47_FallbackOn422(t *testing.T) {
 				w.up()
 				w.server.Apply(configMaps, configMap("cm-2", "a", "3"))
 				w.pass(time.Second)
-				g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 2", "UPDATE cm-2"}),
-					"buffered events the list shows are dropped, later ones follow in order")
+				g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 2", "DELETE cm-1", "UPDATE cm-2"}),
+					"buffered events the list shows are dropped but for removals (decision 73), later ones follow in order")
 				g.Expect(w.sink.names()).To(Equal([]string{"cm-0", "cm-2"}))
 				st := w.status()
 				g.Expect(st.Cells[0].Listed).To(BeTrue(), "status shows the mode")
@@ -484,6 +484,106 @@ func TestTransportErrorsBackOff(t *testing.T) {
 		g.Expect(w.status().Running).To(Equal("True"))
 		g.Expect(w.sink.names()).To(Equal([]string{"boat"}), "resumed from the mark, nothing lost")
 		g.Expect(w.server.Calls("sendInitialEvents")).To(HaveLen(1))
+	})
+}
+
+// TestStreamsThatAreCutAgainAndAgainStayReady: a proxy that cuts every connection after a while is no watch error.
+func TestStreamsThatAreCutAgainAndAgainStayReady(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		w.server.Intercept(onWatch(func(rw http.ResponseWriter, _ *http.Request) bool {
+			rw.WriteHeader(http.StatusOK)
+			time.Sleep(20 * time.Second)
+			panic(clustertest.ErrAbort)
+		}))
+		w.server.EndWatches()
+		for range 60 {
+			w.pass(10 * time.Second)
+			g.Expect(w.status().Running).To(Equal("True"))
+		}
+		g.Expect(len(w.server.Calls("watch=true"))).To(BeNumerically(">", 10))
+		w.server.Apply(configMaps, configMap("boat"))
+		w.server.Intercept(nil)
+		w.pass(time.Minute)
+		g.Expect(w.sink.names()).To(Equal([]string{"boat"}))
+	})
+}
+
+// TestBlockedStreamsStaySo: an attempt that fails like the one before it changes nothing a reader sees.
+func TestBlockedStreamsStaySo(t *testing.T) {
+	for name, refusal := range map[string]handler{
+		"forbidden": refuseWith(403, "Forbidden", "you may not watch"),
+		"broken":    refuseWith(500, "InternalError", "the conversion webhook is away"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, []change.Type{configMaps}, func(w *world) {
+				g := NewWithT(w.T)
+				w.server.Intercept(onWatch(func(rw http.ResponseWriter, r *http.Request) bool {
+					// An answer that takes its time, so that no state in between goes by unseen.
+					time.Sleep(time.Second)
+					return refusal(rw, r)
+				}))
+				w.watch(col(configMaps))
+				w.manager.Declare(w.spec)
+				w.pass(time.Minute)
+				before := w.status()
+				g.Expect(before.Blocked).To(Equal(1))
+				w.dirty.Take()
+				calls := len(w.server.Calls("watch=true"))
+				for range 600 {
+					w.pass(500 * time.Millisecond)
+					g.Expect(w.status().Answer).To(Equal(before.Answer))
+				}
+				g.Expect(len(w.server.Calls("watch=true"))).To(BeNumerically(">", calls+3), "it was tried")
+				g.Expect(w.dirty.Take()).To(BeEmpty(), "nobody was disturbed")
+				w.server.Intercept(nil)
+				w.pass(time.Minute + time.Second)
+				g.Expect(w.status().Running).To(Equal("True"))
+			})
+		})
+	}
+}
+
+// TestTheWorkerDoesNotWaitForBlockedStreams: a type nobody may read, or whose server fails, must not hold back others.
+func TestTheWorkerDoesNotWaitForBlockedStreams(t *testing.T) {
+	bubble(t, []change.Type{configMaps, services}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(func(rw http.ResponseWriter, r *http.Request) bool {
+			return strings.Contains(r.URL.Path, "services") && refuseWith(403, "Forbidden", "you may not watch")(rw, r)
+		})
+		w.watch(col(configMaps), col(services))
+		w.manager.Declare(w.spec)
+		w.pass(3 * time.Second)
+		g.Expect(w.sink.declared).To(Equal([]string{
+			"1 [configmaps services]", "1 [configmaps services] without [services]",
+		}))
+		w.pass(10 * time.Minute)
+		g.Expect(w.sink.declared).To(HaveLen(2))
+		w.server.Intercept(nil)
+		w.pass(time.Minute)
+		g.Expect(w.sink.declared[2:]).To(Equal([]string{"1 [configmaps services]"}), "the same epoch: the others go on")
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 0", "SNAPSHOT services 0"}))
+	})
+}
+
+// TestRemovalsBehindASnapshotDoNotMoveTheMarkBack: else a resume would deliver states older than the snapshot.
+func TestRemovalsBehindASnapshotDoNotMoveTheMarkBack(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
+			clustertest.Send(rw, "ADDED", object(configMaps, configMap("boat", "a", "2"), 8))
+			clustertest.Send(rw, "DELETED", object(configMaps, configMap("raft"), 5))
+			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(configMaps, 9))
+			return true
+		}))
+		w.watch(col(configMaps))
+		w.up()
+		g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 1", "DELETE raft"}))
+		w.pass(10 * time.Second)
+		g.Expect(w.server.Calls("resourceVersion=9")).NotTo(BeEmpty())
+		g.Expect(w.server.Calls("resourceVersion=5")).To(BeEmpty())
 	})
 }
 

@@ -19,9 +19,10 @@ type Sink interface {
 	// Wake returns a channel that is closed when intake may have reopened. Take it before Offer and call it again after
 	// each receive.
 	Wake() <-chan struct{}
-	// Declare names the cells a target watches from now on. It is repeated with the same epoch when an offer was
-	// answered UnknownTarget.
-	Declare(target change.TargetKey, epoch uint64, cells []change.Cell)
+	// Declare names the cells a target watches from now on, and those of them that cannot be read now, for which nobody
+	// should wait. It is repeated with the same epoch when an offer was answered UnknownTarget, and when a cell becomes
+	// blocked or readable.
+	Declare(target change.TargetKey, epoch uint64, cells, blocked []change.Cell)
 }
 
 // Stamp is what the worker knew before a snapshot was gathered (watch 8.2 step 2).

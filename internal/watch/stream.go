@@ -106,6 +106,9 @@ func (s *stream) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.clock.Now()
 		err := s.session(ctx)
+		if s.voice.last.open && s.replayed && s.clock.Since(began) >= backoffMin {
+			s.health.served()
+		}
 		s.voice.opened(false)
 		if ctx.Err() != nil {
 			s.recorder.SessionEnded(s.col.Type, EndedStopped)

@@ -276,26 +276,33 @@ func (t *target) compute(ctx context.Context) (Plan, uint64, error) {
 	return plan, catalog.Revision(), nil
 }
 
-// declare tells the worker the cells when they changed, or when it asked for them. Another set is another epoch.
+// declare tells the worker the cells when they or what can be read of them changed, or when it asked. Another set is
+// another epoch.
 func (t *target) declare(repeat bool) {
 	p := &t.plan
 	if !p.installed || t.spec.Sink == nil {
 		return
 	}
 	cells := make([]change.Cell, 0, len(p.cells))
+	var blocked []change.Cell
 	for _, c := range p.cells {
-		if s := t.streams[c]; s != nil && !s.seen.skipped {
-			cells = append(cells, c)
+		s := t.streams[c]
+		if s == nil || s.seen.skipped {
+			continue
+		}
+		cells = append(cells, c)
+		if s.seen.phase == Blocked {
+			blocked = append(blocked, c)
 		}
 	}
 	changed := p.declared == nil || !slices.Equal(cells, p.declared)
-	if !changed && !repeat {
+	if !changed && !repeat && slices.Equal(blocked, p.blocked) {
 		return
 	}
 	if changed {
 		p.epoch++
 		t.publish()
 	}
-	p.declared = cells
-	t.spec.Sink.Declare(t.key, p.epoch, slices.Clone(cells))
+	p.declared, p.blocked = cells, blocked
+	t.spec.Sink.Declare(t.key, p.epoch, slices.Clone(cells), blocked)
 }

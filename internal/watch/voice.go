@@ -31,6 +31,20 @@ func (v *voice) say(p Phase, reason, message string) {
 	v.post(v.last)
 }
 
+// tries reports a replay that begins. A blocked stream stays blocked until the server has answered: an attempt is no
+// progress, and a state that goes to and fro with every attempt tells nobody anything.
+func (v *voice) tries(why string) {
+	if v.last.phase != Blocked {
+		v.say(Replaying, why, "")
+	}
+}
+
+// reads reports a replay whose session the API server has opened.
+func (v *voice) reads(why string) {
+	v.last.open = true
+	v.say(Replaying, why, "")
+}
+
 // opened reports whether the API server holds a session of this stream.
 func (v *voice) opened(open bool) {
 	if v.last.open != open {

@@ -264,10 +264,14 @@ func (f *fakeSink) Wake() <-chan struct{} {
 	return f.wake
 }
 
-func (f *fakeSink) Declare(_ change.TargetKey, epoch uint64, cells []change.Cell) {
+func (f *fakeSink) Declare(_ change.TargetKey, epoch uint64, cells, blocked []change.Cell) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.declared = append(f.declared, fmt.Sprint(epoch, " ", cells))
+	text := fmt.Sprint(epoch, " ", cells)
+	if len(blocked) > 0 {
+		text += fmt.Sprint(" without ", blocked)
+	}
+	f.declared = append(f.declared, text)
 	f.cells = cells
 }
 

@@ -19,9 +19,11 @@ type cell struct {
 	t  *target
 	id change.Cell
 	// asked is when the last Request went out to which no snapshot came since.
-	asked    time.Time
-	verdict  GateVerdict
-	text     string
+	asked   time.Time
+	verdict GateVerdict
+	text    string
+	// blocked: its stream cannot be read, so it has no verdict to wait for.
+	blocked  bool
 	reported *CellReport
 	preview  *CellReport
 }

@@ -25,10 +25,10 @@ func (g gate) state() GateState {
 	}
 	state := GateOpen
 	for _, c := range g.t.cells.list {
-		switch c.verdict {
-		case GateDiverges:
+		switch {
+		case c.verdict == GateDiverges:
 			return GateDivergent
-		case "":
+		case c.verdict == "" && !c.blocked:
 			state = GatePending
 		}
 	}

@@ -155,6 +155,27 @@ func TestNewEpochStartsTheGateOver(t *testing.T) {
 	b.Expect(b.offer(k, alice, cm, "x", "1")).To(Equal(change.UnknownTarget))
 }
 
+// TestGateDoesNotWaitForBlockedCells: a type nobody may read would else hold back every change of the others.
+func TestGateDoesNotWaitForBlockedCells(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a", gated)
+	b.verify(k, core.GateClean, cm)
+	b.edit(k, alice, "x", "1")
+	b.Expect(b.ts(k).Gate).To(Equal(core.GatePending))
+	b.do(core.CellsDeclared{Target: k, Epoch: 1, Cells: []change.Cell{cm, deploy}, Blocked: []change.Cell{deploy}})
+	b.Expect(b.ts(k).Gate).To(Equal(core.GateOpen))
+	b.Expect(b.ts(k).Held).To(BeZero())
+	b.wait(5 * time.Second)
+	committed, _ := b.committed()
+	b.Expect(committed.Work.Author).To(Equal(alice))
+	b.accepted()
+	b.do(core.CellsDeclared{Target: k, Epoch: 1, Cells: []change.Cell{cm, deploy}})
+	b.Expect(b.ts(k).Gate).To(Equal(core.GatePending), "it can be read again and has not been compared")
+	b.verify(k, core.GateDiverges, deploy)
+	b.do(core.CellsDeclared{Target: k, Epoch: 1, Cells: []change.Cell{cm, deploy}, Blocked: []change.Cell{deploy}})
+	b.Expect(b.ts(k).Gate).To(Equal(core.GateDivergent), "what was found stays found")
+}
+
 func TestHoldGivesUpAfterTenMinutes(t *testing.T) {
 	b := newBed(t)
 	k := b.target("a", gated)

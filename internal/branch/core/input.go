@@ -29,6 +29,9 @@ type CellsDeclared struct {
 	Target change.TargetKey
 	Epoch  uint64
 	Cells  []change.Cell
+	// Blocked are those of Cells whose stream cannot be read now. The render gate does not wait for them: a type nobody
+	// may read must not hold back the others.
+	Blocked []change.Cell
 }
 
 // Offered asks the machine to take over a live change. Answered by one Admit with the same Ticket in the same Step;

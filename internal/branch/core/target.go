@@ -152,6 +152,7 @@ func (r *registry) declare(in CellsDeclared) {
 		if t.cells.byID[id] != nil {
 			continue
 		}
+		c.blocked = slices.Contains(in.Blocked, id)
 		t.cells.byID[id] = c
 		t.cells.list = append(t.cells.list, c)
 		if fresh && kept && t.cfg.RenderGate {
