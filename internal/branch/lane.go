@@ -29,8 +29,9 @@ type lane struct {
 	now     func() time.Time
 	log     logr.Logger
 	folders map[change.TargetKey]*folder
-	// swollen: a large snapshot was planned and its garbage is still there.
-	swollen bool
+	thrift  *thrift
+	// swollen is when a large snapshot was planned whose garbage is still there; zero when there is none.
+	swollen time.Time
 }
 
 const (
@@ -38,6 +39,8 @@ const (
 	largeSnapshot = 8 << 20
 	// tidyAfter is how long the lane must have been idle before: by then the write is published and let go.
 	tidyAfter = 5 * time.Second
+	// tidyAnyway is how long a busy lane goes without.
+	tidyAnyway = 30 * time.Second
 )
 
 // folder is what the lane remembers of a target between writes; all of it can be found out again from the tree.
@@ -47,13 +50,14 @@ type folder struct {
 	path      string
 }
 
-func newLane(store *gitstore.Store, now func() time.Time, log logr.Logger) *lane {
-	return &lane{store: store, now: now, log: log, folders: map[change.TargetKey]*folder{}}
+func newLane(store *gitstore.Store, now func() time.Time, log logr.Logger, t *thrift) *lane {
+	return &lane{store: store, now: now, log: log, folders: map[change.TargetKey]*folder{}, thrift: t}
 }
 
 // run answers every job exactly once.
 func (l *lane) run(ctx context.Context, c clock.Clock, jobs <-chan job, answers chan<- core.Input) {
 	defer func() { _ = l.store.Close() }()
+	defer l.slim()
 	for l.turn(ctx, c, jobs, answers) {
 	}
 }
@@ -61,7 +65,7 @@ func (l *lane) run(ctx context.Context, c clock.Clock, jobs <-chan job, answers 
 // turn takes one job, or tidies up when none comes; false ends the lane.
 func (l *lane) turn(ctx context.Context, c clock.Clock, jobs <-chan job, answers chan<- core.Input) bool {
 	var idle <-chan time.Time
-	if l.swollen {
+	if !l.swollen.IsZero() {
 		t := c.NewTimer(tidyAfter)
 		defer t.Stop()
 		idle = t.C()
@@ -69,14 +73,34 @@ func (l *lane) turn(ctx context.Context, c clock.Clock, jobs <-chan job, answers
 	select {
 	case j := <-jobs:
 		answers <- l.do(j)
+		if !l.swollen.IsZero() && c.Since(l.swollen) > tidyAnyway {
+			l.slim()
+		}
 	case <-idle:
-		// An idle process would keep the garbage for minutes, because nothing makes it collect.
-		l.swollen = false
-		debug.FreeOSMemory()
+		l.slim()
 	case <-ctx.Done():
 		return false
 	}
 	return true
+}
+
+// swell is called before a large snapshot is planned.
+func (l *lane) swell() {
+	if l.swollen.IsZero() {
+		l.thrift.begin()
+	}
+	l.swollen = l.now()
+}
+
+// slim gives the memory of a large snapshot back: an idle process would keep the garbage for minutes, because nothing
+// makes it collect.
+func (l *lane) slim() {
+	if l.swollen.IsZero() {
+		return
+	}
+	l.swollen = time.Time{}
+	debug.FreeOSMemory()
+	l.thrift.end()
 }
 
 // do performs an effect; a panic of a library is that effect's failure, never the process's (decisions 94).

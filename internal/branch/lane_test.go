@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
+	runtimemetrics "runtime/metrics"
 	"testing"
 	"time"
 
@@ -45,7 +47,7 @@ func newTestLane(t *testing.T) (*lane, *Frozen) {
 	g.Expect(store.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
 	templates, err := message.Parse("", "")
 	g.Expect(err).NotTo(HaveOccurred())
-	l := newLane(store, time.Now, logr.Discard())
+	l := newLane(store, time.Now, logr.Discard(), new(thrift))
 	return l, &Frozen{Name: "live", Path: "clusters/one", Templates: templates,
 		Committer: message.Identity{Name: "Us", Email: "us@example.org"}}
 }
@@ -75,9 +77,52 @@ func TestANextWriteReadsNothingBackOfACommit(t *testing.T) {
 	g.Expect(l.store.Stats().BlobsRead-before.BlobsRead).To(Equal(1), "the edited file")
 }
 
+// gcPercent is GOGC as it is in force.
+func gcPercent() uint64 {
+	s := []runtimemetrics.Sample{{Name: "/gc/gogc:percent"}}
+	runtimemetrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+func TestThriftIsSharedAndKeepsALowerSetting(t *testing.T) {
+	g := NewWithT(t)
+	usual := debug.SetGCPercent(90)
+	defer debug.SetGCPercent(usual)
+	shared := new(thrift)
+	shared.begin()
+	shared.begin()
+	shared.end()
+	g.Expect(gcPercent()).To(BeEquivalentTo(thriftyPercent), "one lane still needs it")
+	shared.end()
+	g.Expect(gcPercent()).To(BeEquivalentTo(90))
+	debug.SetGCPercent(thriftyPercent - 1)
+	shared.begin()
+	g.Expect(gcPercent()).To(BeEquivalentTo(thriftyPercent - 1))
+	shared.end()
+	g.Expect(gcPercent()).To(BeEquivalentTo(thriftyPercent - 1))
+}
+
+func TestABusyLaneGivesBackTheGarbageToo(t *testing.T) {
+	g := NewWithT(t)
+	l, _ := newTestLane(t)
+	clock := testclock.NewFakeClock(time.Unix(1, 0))
+	l.now = clock.Now
+	l.swell()
+	clock.Step(tidyAnyway + time.Second)
+	jobs, answers := make(chan job, 1), make(chan core.Input, 1)
+	jobs <- job{effect: core.Look{}, ctx: t.Context()}
+	g.Expect(l.turn(t.Context(), clock, jobs, answers)).To(BeTrue())
+	g.Expect(<-answers).To(BeAssignableToTypeOf(core.Looked{}))
+	g.Expect(l.swollen.IsZero()).To(BeTrue())
+}
+
 func TestAnIdleLaneGivesBackTheGarbageOfALargeSnapshot(t *testing.T) {
 	g := NewWithT(t)
-	l, clock := &lane{swollen: true}, testclock.NewFakeClock(time.Unix(0, 0))
+	clock := testclock.NewFakeClock(time.Unix(1, 0))
+	l, usual := &lane{thrift: new(thrift), now: clock.Now}, gcPercent()
+	l.swell()
+	l.swell()
+	g.Expect(gcPercent()).To(BeEquivalentTo(thriftyPercent))
 	ctx, cancel := context.WithCancel(t.Context())
 	turned := make(chan bool)
 	go func() {
@@ -94,7 +139,8 @@ func TestAnIdleLaneGivesBackTheGarbageOfALargeSnapshot(t *testing.T) {
 	g.Eventually(turned).Should(Receive(BeTrue()))
 	cancel()
 	g.Eventually(turned).Should(Receive(BeFalse()))
-	g.Expect(l.swollen).To(BeFalse())
+	g.Expect(l.swollen.IsZero()).To(BeTrue())
+	g.Expect(gcPercent()).To(Equal(usual))
 }
 
 func TestATrimmedReportLetsGoOfTheWholeOne(t *testing.T) {

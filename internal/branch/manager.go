@@ -72,6 +72,7 @@ type Manager struct {
 	places   map[string]int
 	stopping bool
 	running  sync.WaitGroup
+	thrift   thrift
 }
 
 // ErrBusy says that an earlier worker of the branch still publishes. Two at a time could bring an older state over a newer
@@ -181,7 +182,7 @@ func (m *Manager) create(r Repository) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.lane = newLane(store, m.o.Clock.Now, w.log)
+	w.lane = newLane(store, m.o.Clock.Now, w.log, &m.thrift)
 	config := m.o.Machine
 	config.Seed = seed.Sum64()
 	w.machine = core.New(config)

@@ -43,7 +43,7 @@ func (l *lane) write(ctx context.Context, e core.Write) core.Input {
 		return writeFailed(answer, core.ReasonStore, err)
 	}
 	if e.Work.Snapshot != nil && e.Work.Snapshot.Size() > largeSnapshot {
-		l.swollen = true
+		l.swell()
 	}
 	before, _ := e.Decision.(*decided)
 	result, err := plan.Plan(ctx, l.request(e, frozen, before, treeView{tree}))
@@ -90,12 +90,14 @@ func (l *lane) follow(ctx context.Context, e core.Write, f *Frozen, commit core.
 			t.blobs[manifest.BlobID(x.Content)] = x.Content
 		}
 	}
+	result.Edits = nil // the commit holds them
 	if next, _, err := inventory.Scan(ctx, t, f.Path, result.Folder); err == nil {
 		l.folder(e.Work.Target, f.Path).inventory = next
 	}
 }
 
-// writtenTree is a tree with the bytes of its newest files at hand.
+// writtenTree is a tree with the bytes of its newest files at hand. It lets go of what was read: of a large snapshot
+// they would wait beside the inventory that grows from them.
 type writtenTree struct {
 	treeView
 	blobs map[manifest.ID][]byte
@@ -103,9 +105,10 @@ type writtenTree struct {
 
 func (t writtenTree) Blob(id manifest.ID) ([]byte, error) {
 	if b, ok := t.blobs[id]; ok {
+		delete(t.blobs, id)
 		return b, nil
 	}
-	return t.treeView.Blob(id)
+	return t.treeView.Blob(id) // read a second time: two files have the same content
 }
 
 func (l *lane) request(e core.Write, f *Frozen, before *decided, tree manifest.Tree) plan.Request {

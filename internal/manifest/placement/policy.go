@@ -18,6 +18,20 @@ type Policy struct {
 	UseKustomize bool
 }
 
+// ByLabel reports whether a template asks for a label of the objects.
+func (p Policy) ByLabel() bool {
+	asks := func(template string) bool { return strings.Contains(template, "{label:") }
+	if asks(p.Default) {
+		return true
+	}
+	for _, t := range p.ByType {
+		if asks(t) {
+			return true
+		}
+	}
+	return false
+}
+
 // Validate is the static check of git-writer 5.4. additionalSensitive lists "resource" or "group/resource", version
 // independent. Errors come in a fixed order and name the field and the cure.
 func (p Policy) Validate(additionalSensitive []string) []error {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
@@ -21,10 +22,11 @@ import (
 type creation struct {
 	subject   *subject
 	sensitive bool
-	labels    map[string]string
+	// labels are filled in where a template asks for one.
+	labels map[string]string
 	// moved is the clear document a sensitive object is taken out of (decision 54).
 	moved  *inventory.Document
-	placed placement.Placed
+	placed *placement.Placed
 }
 
 // creator writes new documents.
@@ -85,12 +87,12 @@ func (p creator) place(fresh []*creation) *placement.NewRoot {
 	in := placement.Input{
 		Folder: p.folder, Policy: p.req.Policy.Placement, SerializeNamespace: p.req.Policy.SerializeNamespace,
 	}
-	byID := map[string]*creation{}
+	byID := make(map[change.ObjectID]*creation, len(fresh))
 	for _, c := range fresh {
 		if c.subject.decided != nil && c.moved == nil && p.placeAgain(c) {
 			continue
 		}
-		byID[c.subject.id.String()] = c
+		byID[c.subject.id] = c
 		in.Objects = append(in.Objects, placement.Object{
 			ID: c.subject.id, Type: c.subject.item.Type, Labels: c.labels, Sensitive: c.sensitive,
 		})
@@ -99,8 +101,8 @@ func (p creator) place(fresh []*creation) *placement.NewRoot {
 		return nil
 	}
 	b := placement.Place(in)
-	for _, o := range b.Objects {
-		byID[o.Object.ID.String()].placed = o
+	for i := range b.Objects {
+		byID[b.Objects[i].Object.ID].placed = &b.Objects[i]
 	}
 	return b.Root
 }
@@ -238,7 +240,11 @@ func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool,
 	return true, nil
 }
 
-func labelsOf(v map[string]any) map[string]string {
+// labels are those of an object when a template asks for one: a first snapshot would hold a map for each of its objects.
+func (p *planner) labels(v map[string]any) map[string]string {
+	if !p.req.Policy.Placement.ByLabel() {
+		return nil
+	}
 	l := metadata(v, "labels")
 	out := make(map[string]string, len(l))
 	for k, e := range l {

@@ -127,7 +127,7 @@ func (k inheritance) sweep(snap *change.Snapshot, keep map[change.ObjectID]bool)
 			}
 			keep[id] = true
 			s := k.p.subject(intent{
-				item: change.Item{Object: id, Type: snap.Type}, op: change.Delete, remove: true, sweep: true,
+				item: &change.Item{Object: id, Type: snap.Type}, op: change.Delete, remove: true, sweep: true,
 			})
 			if err := k.hide(s, hit{r.Dir, b, o}, k.p.prune.Sweep()); err != nil {
 				return err

@@ -12,7 +12,8 @@ import (
 // intent is what the batch wants for one object: the last state of a window, an item of a snapshot, or a decided
 // action.
 type intent struct {
-	item   change.Item
+	// item belongs to the batch: it is shared, never changed.
+	item   *change.Item
 	op     change.Operation
 	remove bool
 	sweep  bool
@@ -48,7 +49,7 @@ func collapse(changes []change.Change) []intent {
 	at := map[change.ObjectID]int{}
 	for i := range changes {
 		c := &changes[i]
-		it := intent{item: c.Item, op: c.Operation, remove: c.Operation == change.Delete}
+		it := intent{item: &c.Item, op: c.Operation, remove: c.Operation == change.Delete}
 		if j, ok := at[c.Object]; ok {
 			out[j] = it
 			continue
@@ -62,8 +63,8 @@ func collapse(changes []change.Change) []intent {
 func (p intake) snapshot(s *change.Snapshot) []intent {
 	out := make([]intent, 0, len(s.Items))
 	for i := range s.Items {
-		if p.worthy(s.Items[i], change.Update, true) {
-			out = append(out, intent{item: s.Items[i], op: change.Update})
+		if p.worthy(&s.Items[i], change.Update, true) {
+			out = append(out, intent{item: &s.Items[i], op: change.Update})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent) int { return a.item.Object.Compare(b.item.Object) })
@@ -72,7 +73,7 @@ func (p intake) snapshot(s *change.Snapshot) []intent {
 
 // worthy reports whether an item can be written; the others are reported and left alone, and so is their document
 // (decision 35).
-func (p intake) worthy(it change.Item, op change.Operation, snapshot bool) bool {
+func (p intake) worthy(it *change.Item, op change.Operation, snapshot bool) bool {
 	r := ObjectReport{Object: it.Object, Type: it.Type, Operation: op, Outcome: Skipped}
 	switch {
 	case it.Protected != "":
@@ -94,7 +95,7 @@ func replayed(d *Decision) (upserts, removals []intent) {
 		a := &d.Actions[i]
 		it := intent{
 			op: a.Operation, remove: a.Action == Remove, sweep: a.Sweep, decided: a,
-			item: change.Item{Object: a.Object, Type: a.Type, UID: a.UID, Desired: a.Desired, Mask: a.Mask},
+			item: &change.Item{Object: a.Object, Type: a.Type, UID: a.UID, Desired: a.Desired, Mask: a.Mask},
 		}
 		if it.remove {
 			removals = append(removals, it)

@@ -100,7 +100,7 @@ func (p remover) swept(
 }
 
 func (p remover) sweepOne(d *inventory.Document, id change.ObjectID, t change.Type) error {
-	s := p.subject(intent{item: change.Item{Object: id, Type: t}, op: change.Delete, remove: true, sweep: true})
+	s := p.subject(intent{item: &change.Item{Object: id, Type: t}, op: change.Delete, remove: true, sweep: true})
 	s.report.Path, s.report.Sweep = d.Path, true
 	if !p.prune.Sweep() {
 		p.done(s, Retained, nil)

@@ -19,7 +19,7 @@ func (p creator) placeAgain(c *creation) bool {
 	if name == "" || !within(p.layout.Jail(), name) || p.folder.Ignore().Match(p.folder.Rel(name), false) {
 		return false
 	}
-	o := placement.Placed{
+	o := &placement.Placed{
 		Object: placement.Object{ID: c.subject.id, Type: c.subject.item.Type, Sensitive: c.sensitive},
 		Path:   name, Source: placement.Canonical, Disposition: placement.NewFile,
 	}

@@ -37,7 +37,7 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 		return nil, nil //nolint:nilnil // refused
 	}
 	if !d.Encrypted && p.documents(d.Path) > 1 {
-		return &creation{subject: s, sensitive: true, labels: labelsOf(s.live), moved: d}, nil
+		return &creation{subject: s, sensitive: true, labels: p.labels(s.live), moved: d}, nil
 	}
 	sealed, err := p.seal(ctx, s, d.Path, body)
 	if err != nil || sealed == nil {

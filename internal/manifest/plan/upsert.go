@@ -94,7 +94,7 @@ func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 		p.refused(s, ReasonAmbiguousIdentity, d.Path+" holds an object whose name has a token that may stand for this one")
 		return nil, nil //nolint:nilnil // nothing to create
 	}
-	c := &creation{subject: s, sensitive: p.req.Policy.IsSensitive(it.item.Type), labels: labelsOf(s.live)}
+	c := &creation{subject: s, sensitive: p.req.Policy.IsSensitive(it.item.Type), labels: p.labels(s.live)}
 	// A first snapshot waits here with all its objects: the bytes are enough until one is written.
 	s.live = nil
 	return c, nil
