@@ -52,6 +52,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/controller/targets"
 	"github.com/configbutler/gitops-reverser/internal/controller/watchrules"
 	"github.com/configbutler/gitops-reverser/internal/features"
+	"github.com/configbutler/gitops-reverser/internal/gitauth"
 	"github.com/configbutler/gitops-reverser/internal/mailbox"
 	"github.com/configbutler/gitops-reverser/internal/metrics"
 	"github.com/configbutler/gitops-reverser/internal/rules"
@@ -148,6 +149,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.BoolVar(&o.git.AllowInsecureHTTP, "insecure-allow-git-http", false, "Allow credentials over plain HTTP.")
 	fs.StringSliceVar(&o.git.HostKeyAlgorithms, "ssh-hostkey-algos", nil,
 		"The SSH host key algorithms to accept, in order of preference.")
+	fs.StringSliceVar(&o.git.KexAlgorithms, "ssh-kex-algos", nil,
+		"The SSH key exchange algorithms to use, in order of preference.")
 	fs.Float32Var(&o.sourceQPS, "source-api-qps", cluster.DefaultQPS,
 		"The rate of opened streams and lists per source cluster.")
 	fs.IntVar(&o.sourceBurst, "source-api-burst", cluster.DefaultBurst,
@@ -180,6 +183,9 @@ func (o *options) validate() error {
 	o.buffer = q.Value()
 	if err := targets.CheckSensitiveResources(o.sensitive); err != nil {
 		errs = append(errs, fmt.Errorf("--additional-sensitive-resources: %w", err))
+	}
+	if err := gitauth.CheckAlgorithms(o.git.HostKeyAlgorithms, o.git.KexAlgorithms); err != nil {
+		errs = append(errs, err)
 	}
 	if o.concurrent < 1 || o.maxStreams < 1 || o.sourceQPS <= 0 || o.sourceBurst < 1 {
 		errs = append(errs, errors.New("--concurrent, --max-streams-per-target, --source-api-qps and --source-api-burst must be above zero"))

@@ -35,6 +35,8 @@ type Input struct {
 	AllowMissingKnownHosts bool
 	// HostKeyAlgorithms limits the SSH host key algorithms (--ssh-hostkey-algos); empty means the library's secure ones.
 	HostKeyAlgorithms []string
+	// KexAlgorithms limits the SSH key exchanges (--ssh-kex-algos); empty means the library's secure ones.
+	KexAlgorithms []string
 	// Tokens caches GitHub App tokens; nil asks for one each time.
 	Tokens *cache.TokenCache
 	// SSHKeys remembers opened SSH keys, so that a passphrase is not tried at every call; nil opens the key each time.
@@ -62,6 +64,8 @@ type Credentials struct {
 	HostKeyCallback ssh.HostKeyCallback
 	// HostKeyAlgorithms are those the known hosts list for this host, the preferred first.
 	HostKeyAlgorithms []string
+	// KexAlgorithms are the SSH key exchanges to use, the preferred first; empty means the library's secure ones.
+	KexAlgorithms []string
 	// TLS holds custom CAs and client certificates; nil = the system's.
 	TLS *tls.Config
 	// Proxy is used for every connection; nil = the environment's proxy for HTTP(S), none for SSH.

@@ -278,3 +278,12 @@ func TestEncryptedPKCS8(t *testing.T) {
 		}
 	}
 }
+
+// A flag that names what does not exist is refused at the start; what is weak may be asked for by name.
+func TestCheckAlgorithms(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(gitauth.CheckAlgorithms(nil, nil)).To(Succeed())
+	g.Expect(gitauth.CheckAlgorithms([]string{"ssh-ed25519", "ssh-rsa"}, []string{"curve25519-sha256", "diffie-hellman-group14-sha1"})).To(Succeed())
+	g.Expect(gitauth.CheckAlgorithms([]string{"ed25519"}, nil)).To(MatchError(And(ContainSubstring("--ssh-hostkey-algos"), ContainSubstring(`"ed25519"`), ContainSubstring("ssh-ed25519"))))
+	g.Expect(gitauth.CheckAlgorithms(nil, []string{"ssh-ed25519"})).To(MatchError(ContainSubstring("--ssh-kex-algos")))
+}

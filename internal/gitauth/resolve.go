@@ -87,6 +87,7 @@ func (r *resolver) revision(c Credentials) string {
 	part("bearer", []byte(c.BearerToken))
 	part("known_hosts", r.knownHosts)
 	part("algorithms", []byte(strings.Join(c.HostKeyAlgorithms, ",")))
+	part("kex", []byte(strings.Join(c.KexAlgorithms, ",")))
 	if c.Proxy != nil {
 		part("proxy", []byte(c.Proxy.String()))
 	}

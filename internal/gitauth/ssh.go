@@ -6,10 +6,29 @@ package gitauth
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/ssh"
 )
+
+// CheckAlgorithms validates the values of --ssh-hostkey-algos and --ssh-kex-algos. Algorithms with known weaknesses are
+// allowed where they are named: some servers have nothing else.
+func CheckAlgorithms(hostKeys, kex []string) error {
+	good, weak := ssh.SupportedAlgorithms(), ssh.InsecureAlgorithms()
+	check := func(flag string, given, known []string) error {
+		for _, a := range given {
+			if !slices.Contains(known, a) {
+				return fmt.Errorf("%s: %q is not known; known are %s", flag, a, strings.Join(known, ", "))
+			}
+		}
+		return nil
+	}
+	return errors.Join(
+		check("--ssh-hostkey-algos", hostKeys, append(good.HostKeys, weak.HostKeys...)),
+		check("--ssh-kex-algos", kex, append(good.KeyExchanges, weak.KeyExchanges...)))
+}
 
 // ssh fills in the credential of an SSH URL: a key, the user, and what is known of the host's keys.
 func (r *resolver) ssh(c *Credentials) error {
@@ -25,6 +44,7 @@ func (r *resolver) ssh(c *Credentials) error {
 			return err
 		}
 	}
+	c.KexAlgorithms = slices.Clone(r.in.KexAlgorithms)
 	return r.hostKeys(c)
 }
 

@@ -205,3 +205,24 @@ func TestSSHThroughAnHTTPProxy(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(asked).To(Equal("CONNECT " + x.Addr()))
 }
+
+// The key exchange is the one that was asked for; without a common one the error says what each side has.
+func TestSSHKeyExchange(t *testing.T) {
+	k := key(t, "ed25519")
+	w, x := sshWorld(t, gitserver.SSHOptions{AuthorizedKey: k.PublicKey()})
+	look := func(kex ...string) error {
+		_, err := w.store(w.overSSH(x, k), func(o *gitstore.Options) {
+			c := o.Credentials
+			o.Credentials = func(ctx context.Context) (gitstore.Credentials, error) {
+				cred, err := c(ctx)
+				cred.KexAlgorithms = kex
+				return cred, err
+			}
+		}).Look(t.Context())
+		return err
+	}
+	w.Expect(look(ssh.KeyExchangeCurve25519)).To(Succeed())
+	e := w.expectKind(look(ssh.InsecureKeyExchangeDH1SHA1), gitstore.Connection)
+	w.Expect(e.Text).To(And(ContainSubstring("curve25519-sha256"), ContainSubstring(ssh.InsecureKeyExchangeDH1SHA1),
+		ContainSubstring("--ssh-kex-algos")))
+}

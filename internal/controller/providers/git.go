@@ -32,7 +32,9 @@ type GitOptions struct {
 	AllowMissingKnownHosts bool
 	// DefaultKnownHosts names a ConfigMap in the operator's namespace; empty means none.
 	DefaultKnownHosts string
+	// HostKeyAlgorithms and KexAlgorithms limit what SSH uses; empty means the library's secure ones.
 	HostKeyAlgorithms []string
+	KexAlgorithms     []string
 	OperatorNamespace string
 }
 
@@ -87,7 +89,7 @@ func (g *Git) Credentials(p *v1alpha3.GitProvider) func(context.Context) (gitsto
 func (g *Git) resolve(ctx context.Context, p *v1alpha3.GitProvider) (gitstore.Credentials, error) {
 	in := gitauth.Input{
 		URL: p.Spec.URL, AllowInsecureHTTP: g.AllowInsecureHTTP, AllowMissingKnownHosts: g.AllowMissingKnownHosts,
-		HostKeyAlgorithms: g.HostKeyAlgorithms, Tokens: g.Tokens, SSHKeys: &g.sshKeys,
+		HostKeyAlgorithms: g.HostKeyAlgorithms, KexAlgorithms: g.KexAlgorithms, Tokens: g.Tokens, SSHKeys: &g.sshKeys,
 		Object: gitauth.Object{Kind: v1alpha3.GitProviderKind, Namespace: p.Namespace, Name: p.Name,
 			Operation: tokenOperation},
 	}

@@ -24,6 +24,8 @@ type Credentials struct {
 	HostKeyCallback ssh.HostKeyCallback
 	// HostKeyAlgorithms limits the algorithms to those the known hosts list.
 	HostKeyAlgorithms []string
+	// KexAlgorithms are the SSH key exchanges to use, the preferred first; empty means the library's secure ones.
+	KexAlgorithms []string
 	// TLS holds custom CAs and client certificates; nil = the system's.
 	TLS *tls.Config
 	// Proxy is used for every connection; nil = the environment's proxy for HTTP(S), none for SSH.

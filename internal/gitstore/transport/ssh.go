@@ -52,6 +52,7 @@ func (s *Session) handshake(conn net.Conn) (*ssh.Client, error) {
 		},
 		HostKeyAlgorithms: s.cred.HostKeyAlgorithms,
 		ClientVersion:     "SSH-2.0-gitops-reverser",
+		Config:            ssh.Config{KeyExchanges: s.cred.KexAlgorithms},
 		Timeout:           30 * time.Second,
 	}
 	if s.cred.SSHSigner != nil {
@@ -71,6 +72,10 @@ func (s *Session) handshake(conn net.Conn) (*ssh.Client, error) {
 		text := "the server has no host key of a type that the known hosts list: offered " +
 			strings.Join(algorithms.RequestedAlgorithms, ", ") + "; known " + strings.Join(algorithms.SupportedAlgorithms, ", ")
 		return nil, &Error{Kind: HostKey, Text: text, Err: err}
+	case errors.As(err, &algorithms):
+		text := "client and server share no algorithm of one kind: offered " + strings.Join(algorithms.RequestedAlgorithms, ", ") +
+			"; supported " + strings.Join(algorithms.SupportedAlgorithms, ", ") + "; --ssh-kex-algos chooses key exchanges"
+		return nil, &Error{Kind: Connection, Text: text, Err: err}
 	case strings.Contains(err.Error(), "unable to authenticate"):
 		return nil, &Error{Kind: Auth, Text: "the server refused the SSH key or password of user " + s.user(), Err: err}
 	}
