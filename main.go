@@ -56,6 +56,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/mailbox"
 	"github.com/configbutler/gitops-reverser/internal/metrics"
 	"github.com/configbutler/gitops-reverser/internal/rules"
+	"github.com/configbutler/gitops-reverser/internal/state"
 	"github.com/configbutler/gitops-reverser/internal/watch"
 )
 
@@ -114,6 +115,7 @@ type options struct {
 	sourceBurst   int
 	maxStreams    int
 	tokens        cache.TokenFlags
+	redis         state.Options
 
 	acl        acl.Options
 	client     client.Options
@@ -158,6 +160,8 @@ func (o *options) bind(fs *flag.FlagSet) {
 	fs.IntVar(&o.maxStreams, "max-streams-per-target", watch.DefaultMaxStreams,
 		"The number of streams one GitTarget may hold.")
 	o.tokens.BindFlags(fs, 100)
+	o.redis.BindFlags(fs)
+	o.redis.Password = os.Getenv(state.PasswordEnv)
 	o.acl.BindFlags(fs)
 	o.client.BindFlags(fs)
 	o.kubeConfig.BindFlags(fs)
@@ -185,6 +189,9 @@ func (o *options) validate() error {
 		errs = append(errs, fmt.Errorf("--additional-sensitive-resources: %w", err))
 	}
 	if err := gitauth.CheckAlgorithms(o.git.HostKeyAlgorithms, o.git.KexAlgorithms); err != nil {
+		errs = append(errs, err)
+	}
+	if err := o.redis.Validate(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.concurrent < 1 || o.maxStreams < 1 || o.sourceQPS <= 0 || o.sourceBurst < 1 {
@@ -331,6 +338,11 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 	git := &providers.Git{
 		GitOptions: o.git, Cached: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Writer: mgr.GetClient(), Tokens: tokens,
 	}
+	encryptions := targets.EncryptionOptions{Secrets: mgr.GetAPIReader(), Writer: mgr.GetClient(), Additional: o.sensitive,
+		OperatorNamespace: o.git.OperatorNamespace}
+	if o.redis.Addr != "" {
+		encryptions.Digests = state.Connect(o.redis).Digests()
+	}
 	toTargets, toRules := make(chan reconcile.Request), make(chan reconcile.Request)
 	keys := targets.NewKeys()
 	ruleReconciler := &watchrules.Reconciler{
@@ -355,7 +367,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		&providers.GitProviderReconciler{Runner: runner(), Git: git},
 		&targets.Reconciler{
 			Runner: runner(), Access: gate, Sources: sources, Watch: watches, Branches: branches, Git: git, Keys: keys, Rules: store, Dirty: toTargets,
-			Encrypter: targets.NewEncryptions(mgr.GetAPIReader(), mgr.GetClient(), o.sensitive),
+			Encrypter: targets.NewEncryptions(encryptions),
 		},
 		ruleReconciler,
 	} {

@@ -43,8 +43,16 @@ type Keys struct {
 // Recipients lists the recipients, without duplicates and sorted.
 func (k Keys) Recipients() []string { return slices.Clone(k.recipients) }
 
-// CanDecrypt reports whether the operator holds an identity: then it compares plaintexts, also after a restart.
-func (k Keys) CanDecrypt() bool { return len(k.own) > 0 }
+// CanDecrypt reports whether the operator holds an identity for what it writes: then it compares plaintexts, also after a
+// restart. Without recipients of its own, which the repository's rules then name, any identity counts.
+func (k Keys) CanDecrypt() bool {
+	return len(k.own) > 0 && (len(k.recipients) == 0 || k.opens(k.recipients))
+}
+
+// opens reports whether one of the recipients is the operator.
+func (k Keys) opens(recipients []string) bool {
+	return slices.ContainsFunc(recipients, func(r string) bool { return k.own[r] != nil })
+}
 
 // String shows recipients only, also in %v and %+v.
 func (k Keys) String() string { return "recipients " + strings.Join(k.recipients, ", ") }

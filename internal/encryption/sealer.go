@@ -253,7 +253,7 @@ func (w *sealing) known(ctx context.Context) bool {
 
 // remember records that a document holds the content, when only a digest can tell later.
 func (w *sealing) remember(ctx context.Context, doc []byte) {
-	if w.o.Digests == nil || len(w.o.DigestKey) == 0 || w.o.Keys.CanDecrypt() {
+	if w.o.Digests == nil || len(w.o.DigestKey) == 0 || w.o.Keys.opens(w.recipients) {
 		return
 	}
 	if err := w.o.Digests.Put(ctx, w.digestKey(), w.token(doc)); err != nil {

@@ -110,8 +110,8 @@ func (m *mirror) changed(before, after, file string) (removed, added []string) {
 }
 
 var _ = Describe("A Secret's file", func() {
-	It("shows 20 edits of unrelated keys as 20 changes of one value", func(ctx SpecContext) {
-		const keys, edits = 5, 20
+	It("shows 100 edits of unrelated keys as 100 changes of one value", func(ctx SpecContext) {
+		const keys, edits = 10, 100
 		identity := must(age.GenerateX25519Identity())
 		o := secretsAndConfigMaps(fromSecret())
 		o.before = func(m *mirror) { m.keySecret(ctx, "age", map[string]string{"a.agekey": identity.String()}) }
@@ -152,7 +152,8 @@ var _ = Describe("A Secret's file", func() {
 		for k, v := range values {
 			Expect(string(got.Data[k])).To(Equal(v))
 		}
-		leakFree(ctx, m, "planted-0-15", "planted-4-19")
+		leakFree(ctx, m, "planted-0-90", "planted-9-99")
+		Expect(m.repo.Fsck()).To(Succeed())
 	})
 
 	It("that holds it in clear beside others loses it to an encrypted file, with a Warning", func(ctx SpecContext) {

@@ -42,8 +42,10 @@ type Encryptions struct {
 	writer     client.Writer
 	additional []string
 	cache      *encryption.Cache
-	digests    *encryption.MemoryDigests
-	digestKey  []byte
+	digests    encryption.Digests
+	// lasting: the digests outlive the process.
+	lasting   bool
+	digestKey *digestKey
 
 	mu       sync.Mutex
 	resolved map[types.UID]resolvedKeys
@@ -56,12 +58,30 @@ type resolvedKeys struct {
 	Encryption
 }
 
-// NewEncryptions reads Secrets through secrets, uncached, and creates generated age keys through writer.
-func NewEncryptions(secrets client.Reader, writer client.Writer, additional []string) *Encryptions {
-	return &Encryptions{
-		secrets: secrets, writer: writer, additional: additional, cache: encryption.NewCache(),
-		digests: &encryption.MemoryDigests{}, digestKey: encryption.NewDigestKey(), resolved: map[types.UID]resolvedKeys{},
+// EncryptionOptions make an Encryptions.
+type EncryptionOptions struct {
+	// Secrets reads Secrets, uncached; Writer creates those with generated keys.
+	Secrets client.Reader
+	Writer  client.Writer
+	// Additional is --additional-sensitive-resources.
+	Additional []string
+	// Digests outlive the process; nil keeps them in memory.
+	Digests encryption.Digests
+	// OperatorNamespace holds the Secret of the digest key.
+	OperatorNamespace string
+}
+
+// NewEncryptions makes an Encryptions.
+func NewEncryptions(o EncryptionOptions) *Encryptions {
+	e := &Encryptions{
+		secrets: o.Secrets, writer: o.Writer, additional: o.Additional, cache: encryption.NewCache(),
+		digests: o.Digests, lasting: o.Digests != nil, resolved: map[types.UID]resolvedKeys{},
+		digestKey: &digestKey{secrets: o.Secrets, writer: o.Writer, namespace: o.OperatorNamespace, now: time.Now},
 	}
+	if !e.lasting {
+		e.digests = &encryption.MemoryDigests{}
+	}
+	return e
 }
 
 // AdditionalSensitive implements Encrypter.
@@ -146,17 +166,40 @@ func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget,
 		return out, nil
 	}
 	out := Encryption{Ready: true, Revision: revision(keys.Recipients(), version, rekeyOf(t), spec.UseRepositoryRules)}
-	out.Sealer = encryption.New(encryption.Options{
-		Keys: keys, UseRepositoryRules: spec.UseRepositoryRules, Scope: string(t.UID), Cache: e.cache,
-		Digests: e.digests, DigestKey: e.digestKey, Rekey: rekeyOf(t),
-	})
+	options := encryption.Options{
+		Keys: keys, UseRepositoryRules: spec.UseRepositoryRules, Scope: string(t.UID), Cache: e.cache, Rekey: rekeyOf(t),
+	}
 	if spec.UseRepositoryRules {
 		out.Message = "sensitive types are encrypted for the recipients of the repository's .sops.yaml"
-		return out, nil
+	} else {
+		out.SOPSConfig = encryption.SOPSConfig(keys.Recipients())
+		out.Message = fmt.Sprintf("sensitive types are encrypted for %d age recipients", len(keys.Recipients()))
+		if len(keys.Recipients()) == 1 {
+			out.Message = strings.TrimSuffix(out.Message, "s")
+		}
 	}
-	out.SOPSConfig = encryption.SOPSConfig(keys.Recipients())
-	out.Message = fmt.Sprintf("sensitive types are encrypted for %d age recipients", len(keys.Recipients()))
+	if !keys.CanDecrypt() || spec.UseRepositoryRules {
+		key, restart := e.writeOnly(ctx)
+		options.Digests, options.DigestKey = e.digests, key
+		if !keys.CanDecrypt() {
+			out.Message += restart
+		}
+	}
+	out.Sealer = encryption.New(options)
 	return out, nil
+}
+
+// writeOnly returns the key of the digests for a target that cannot decrypt, and what its message says about a restart.
+func (e *Encryptions) writeOnly(ctx context.Context) ([]byte, string) {
+	key, err := e.digestKey.get(ctx)
+	const again = "; the operator cannot decrypt them, and after its restart each is encrypted once more"
+	switch {
+	case !e.lasting:
+		return key, again + ": give it an identity, or run it with --redis-addr"
+	case err != nil:
+		return key, again + ", because the digest key cannot be kept: " + err.Error()
+	}
+	return key, ""
 }
 
 // secret reads the Secret of the keys into source, generating an identity where the spec asks for one. A key that is

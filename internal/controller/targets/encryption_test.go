@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -27,6 +28,7 @@ import (
 type vault struct {
 	*Encryptions
 	client.Client
+	mu    sync.Mutex
 	reads int
 	fail  error
 }
@@ -41,13 +43,15 @@ func newVault(t *testing.T, additional []string, secrets ...client.Object) *vaul
 	v.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(secrets...).WithInterceptorFuncs(interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object,
 			opts ...client.GetOption) error {
+			v.mu.Lock()
+			defer v.mu.Unlock()
 			if v.reads++; v.fail != nil {
 				return v.fail
 			}
 			return c.Get(ctx, key, o, opts...)
 		},
 	}).Build()
-	v.Encryptions = NewEncryptions(v.Client, v.Client, additional)
+	v.Encryptions = NewEncryptions(EncryptionOptions{Secrets: v.Client, Writer: v.Client, Additional: additional, OperatorNamespace: "system"})
 	return v
 }
 
@@ -97,13 +101,13 @@ func TestReasonsOfEncryption(t *testing.T) {
 		"a key that is none": {sealed(nil), []client.Object{keySecret("a.agekey", "rubbish")}, false,
 			v1alpha3.InvalidConfigReason, "a.agekey"},
 		"a key": {sealed(nil), []client.Object{keySecret("a.agekey", "# mine\n"+identity+"\n")},
-			true, "", "1 age recipients"},
+			true, "", "for 1 age recipient"},
 		"a public key that is none": {sealed(func(e *v1alpha3.Encryption) {
 			e.SecretRef, e.Age.Recipients = nil, &v1alpha3.AgeRecipients{PublicKeys: []string{"age1rubbish"}}
 		}), nil, false, v1alpha3.InvalidConfigReason, "age1rubbish"},
 		"a public key": {sealed(func(e *v1alpha3.Encryption) {
 			e.SecretRef, e.Age.Recipients = nil, &v1alpha3.AgeRecipients{PublicKeys: []string{recipient}}
-		}), nil, true, "", "1 age recipients"},
+		}), nil, true, "", "for 1 age recipient"},
 		"the repository's rules": {sealed(func(e *v1alpha3.Encryption) {
 			e.SecretRef, e.Age,
 				e.UseRepositoryRules = nil, nil, true
