@@ -15,24 +15,24 @@ const sopsConfigName = ".sops.yaml"
 // the .sops.yaml this operator wrote, whose recipients follow the spec (decision 50).
 func (p sealing) bootstrap() error {
 	wanted := p.req.Batch.Bootstrap || p.req.Decision != nil && p.req.Decision.Bootstrap
-	if len(p.work.Changed()) == 0 && !wanted {
+	if len(p.Work.Changed()) == 0 && !wanted {
 		return nil
 	}
 	for _, f := range placement.Bootstrap() {
-		name := p.inFolder(f.Name)
-		if taken, err := p.work.Occupied(name); err != nil {
+		name := p.InFolder(f.Name)
+		if taken, err := p.Work.Occupied(name); err != nil {
 			return err
 		} else if taken {
 			continue
 		}
-		if err := p.work.Set(name, f.Content); err != nil {
+		if err := p.Work.Set(name, f.Content); err != nil {
 			return err
 		}
 	}
 	if name, rules, err := p.sopsConfig(); err != nil || rules == nil {
 		return err
 	} else { //nolint:revive // the values belong to this branch
-		return p.work.Set(name, rules)
+		return p.Work.Set(name, rules)
 	}
 }
 
@@ -42,8 +42,8 @@ func (p sealing) sopsConfig() (string, []byte, error) {
 	if want == nil {
 		return "", nil, nil
 	}
-	name := p.inFolder(sopsConfigName)
-	have, err := p.file(name)
+	name := p.InFolder(sopsConfigName)
+	have, err := p.Read(name)
 	if err != nil {
 		return "", nil, err
 	}
@@ -51,7 +51,7 @@ func (p sealing) sopsConfig() (string, []byte, error) {
 		return "", nil, nil
 	}
 	if have == nil {
-		if taken, err := p.work.Occupied(name); err != nil || taken {
+		if taken, err := p.Work.Occupied(name); err != nil || taken {
 			return "", nil, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
 
@@ -32,8 +33,8 @@ type hit struct {
 // start builds every root of the folder. What cannot be built refuses the folder (git-writer 6.2); unchanged roots are
 // answered from memory.
 func (k *builds) start() error {
-	for _, r := range k.p.layout.Roots() {
-		b, err := k.memo.Build(r.Dir, k.p.work)
+	for _, r := range k.p.Layout.Roots() {
+		b, err := k.memo.Build(r.Dir, k.p.Work)
 		if err != nil {
 			i, ok := k.buildIssue(r.Path, err)
 			if !ok {
@@ -49,12 +50,12 @@ func (k *builds) start() error {
 
 // buildIssue turns a build that failed into a refusal of the folder; false for an I/O error.
 func (k *builds) buildIssue(file string, err error) (acceptance.Issue, bool) {
-	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.folder.Rel(file), err.Error())
+	i := acceptance.New(acceptance.UnsupportedKustomize, k.p.Folder.Rel(file), err.Error())
 	var refusal *render.Refusal
 	var build *render.BuildError
 	switch {
 	case errors.As(err, &refusal):
-		i.Path, i.Message = k.p.folder.Rel(refusal.Path), refusal.Construct+": "+refusal.Detail
+		i.Path, i.Message = k.p.Folder.Rel(refusal.Path), refusal.Construct+": "+refusal.Detail
 	case errors.As(err, &build):
 		i.Message = "kustomize-build-failed: " + build.Err.Error()
 		i.Solvable, i.Actor = true, acceptance.RepositoryAuthor
@@ -86,7 +87,7 @@ func (k *builds) find(b *render.Build, id change.ObjectID, t change.Type) *rende
 // hits returns where the builds show an object, by root in order.
 func (k *builds) hits(id change.ObjectID, t change.Type) []hit {
 	var out []hit
-	for _, r := range k.p.layout.Roots() {
+	for _, r := range k.p.Layout.Roots() {
 		b := k.before[r.Dir]
 		if b == nil {
 			continue
@@ -99,7 +100,7 @@ func (k *builds) hits(id change.ObjectID, t change.Type) []hit {
 }
 
 // renders reports whether a build reaches the document's file.
-func (k *builds) renders(d *inventory.Document) bool { return len(k.p.layout.Reaches(d.Path)) > 0 }
+func (k *builds) renders(d *inventory.Document) bool { return len(k.p.Layout.Reaches(d.Path)) > 0 }
 
 // shows reports whether a build gives the document under the identity it claims.
 func (k *builds) shows(d *inventory.Document, id change.ObjectID) bool {
@@ -113,7 +114,7 @@ func (k *builds) shows(d *inventory.Document, id change.ObjectID) bool {
 
 // chain returns the directories of the kustomizations between a root and a file, outermost first.
 func (k *builds) chain(root, file string) []string {
-	for _, r := range k.p.layout.Reaches(file) {
+	for _, r := range k.p.Layout.Reaches(file) {
 		if r.Root == root {
 			return r.Chain
 		}
@@ -124,7 +125,7 @@ func (k *builds) chain(root, file string) []string {
 // writable returns the innermost kustomization of a chain the plan may edit, and its position; nil when there is none.
 func (k *builds) writable(chain []string) (*layout.Kustomization, int) {
 	for i := len(chain) - 1; i >= 0; i-- {
-		if c := k.p.layout.Kustomization(chain[i]); c != nil && c.Writable && len(k.rootsOf(c)) == 1 {
+		if c := k.p.Layout.Kustomization(chain[i]); c != nil && c.Writable && len(k.rootsOf(c)) == 1 {
 			return c, i
 		}
 	}
@@ -134,8 +135,8 @@ func (k *builds) writable(chain []string) (*layout.Kustomization, int) {
 // rootsOf returns the roots whose build reads a kustomization.
 func (k *builds) rootsOf(c *layout.Kustomization) []string {
 	var out []string
-	for _, r := range k.p.layout.Roots() {
-		for _, f := range k.p.layout.Reads(r.Dir) {
+	for _, r := range k.p.Layout.Roots() {
+		for _, f := range k.p.Layout.Reads(r.Dir) {
 			if f == c.Path {
 				out = append(out, r.Dir)
 				break
@@ -149,28 +150,28 @@ func (k *builds) rootsOf(c *layout.Kustomization) []string {
 // below it set, the outermost winning, else what the file says. Patches of that kustomization match against it.
 func (k *builds) inputNamespace(chain []string, at int, o *render.Object) (string, error) {
 	for _, dir := range chain[at+1:] {
-		if c := k.p.layout.Kustomization(dir); c != nil && c.Namespace != "" {
+		if c := k.p.Layout.Kustomization(dir); c != nil && c.Namespace != "" {
 			return c.Namespace, nil
 		}
 	}
-	b, err := k.p.file(o.Origin)
+	b, err := k.p.Read(o.Origin)
 	if err != nil {
 		return "", err
 	}
-	if d := documentFor(b, o); d != nil {
-		return d.head.Namespace, nil
+	if d := workspace.DocumentFor(b, o); d != nil {
+		return d.Head.Namespace, nil
 	}
 	return "", nil
 }
 
 // unreached lists the manifests that no build reads.
 func (k *builds) unreached(r *Result) {
-	if len(k.p.layout.Roots()) == 0 {
+	if len(k.p.Layout.Roots()) == 0 {
 		return
 	}
-	for f := range k.p.folder.Files() {
+	for f := range k.p.Folder.Files() {
 		managed := slices.ContainsFunc(f.Documents, func(d inventory.Document) bool { return d.Content == inventory.Managed })
-		if f.Role != inventory.Manifest || !managed || k.p.layout.IsPatch(f.Path) || len(k.p.layout.Reaches(f.Path)) > 0 {
+		if f.Role != inventory.Manifest || !managed || k.p.Layout.IsPatch(f.Path) || len(k.p.Layout.Reaches(f.Path)) > 0 {
 			continue
 		}
 		if r.UnreachedCount++; len(r.Unreached) < listed {
@@ -182,12 +183,12 @@ func (k *builds) unreached(r *Result) {
 // above returns the nearest kustomization file above the folder, empty when there is none. It is never edited, and what
 // it does not list is not part of its build (case K17).
 func (k *builds) above() (string, error) {
-	jail := k.p.layout.Jail()
+	jail := k.p.Layout.Jail()
 	if jail == "" {
 		return "", nil
 	}
 	for _, name := range []string{"kustomization.yaml", "kustomization.yml"} {
-		at, b, err := k.p.nearest(jail, name)
+		at, b, err := k.p.Nearest(jail, name)
 		if err != nil || b != nil {
 			return at, err
 		}
@@ -195,4 +196,4 @@ func (k *builds) above() (string, error) {
 	return "", nil
 }
 
-func (k *builds) rel(name string) string { return k.p.folder.Rel(name) }
+func (k *builds) rel(name string) string { return k.p.Folder.Rel(name) }

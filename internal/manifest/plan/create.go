@@ -14,6 +14,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
 	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render/token"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
@@ -85,7 +86,7 @@ func (p creator) create(ctx context.Context, fresh []*creation) error {
 // place fills in where each object goes.
 func (p creator) place(fresh []*creation) *placement.NewRoot {
 	in := placement.Input{
-		Folder: p.folder, Policy: p.req.Policy.Placement, SerializeNamespace: p.req.Policy.SerializeNamespace,
+		Folder: p.Folder, Policy: p.req.Policy.Placement, SerializeNamespace: p.req.Policy.SerializeNamespace,
 	}
 	byID := make(map[change.ObjectID]*creation, len(fresh))
 	for _, c := range fresh {
@@ -118,14 +119,8 @@ func (p creator) register(fresh []*creation, root *placement.NewRoot) (map[strin
 	}
 	failed := map[string]string{}
 	for _, k := range slices.Sorted(maps.Keys(entries)) {
-		err := p.editKustomization(k, func(v map[string]any) {
-			list := stringList(v["resources"])
-			for _, e := range entries[k] {
-				list = placement.InsertResource(list, e)
-			}
-			v["resources"] = anyList(list)
-		})
-		if isIO(err) {
+		err := p.AddResources(k, entries[k])
+		if workspace.IsIO(err) {
 			return nil, err
 		}
 		if err != nil {
@@ -138,18 +133,16 @@ func (p creator) register(fresh []*creation, root *placement.NewRoot) (map[strin
 	if root == nil {
 		return failed, nil
 	}
-	if taken, err := p.work.Occupied(root.Path); err != nil || taken {
+	if taken, err := p.Work.Occupied(root.Path); err != nil || taken {
 		return failed, err
 	}
-	b, err := yamledit.Emit(map[string]any{
-		"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": anyList(root.Resources),
-	})
+	b, err := workspace.NewKustomization(root.Resources)
 	if err != nil {
 		failed[root.Path] = err.Error()
 		return failed, nil
 	}
 	p.kust.newRoot = root.Path
-	return failed, p.work.Set(root.Path, b)
+	return failed, p.Work.Set(root.Path, b)
 }
 
 // withdraw takes registrations back whose file was not written after all, so that no build names a missing file.
@@ -159,26 +152,24 @@ func (p creator) withdraw(fresh []*creation, written map[string]bool) error {
 		if k == "" || written[c.placed.Path] {
 			continue
 		}
-		there, err := p.work.Occupied(c.placed.Path)
+		there, err := p.Work.Occupied(c.placed.Path)
 		if err != nil {
 			return err
 		}
-		listed, err := p.work.Occupied(k)
+		listed, err := p.Work.Occupied(k)
 		if err != nil {
 			return err
 		}
 		if there || !listed {
 			continue
 		}
-		err = p.editKustomization(k, func(v map[string]any) {
-			setList(v, "resources", placement.RemoveResource(stringList(v["resources"]), c.placed.Entry))
-		})
+		err = p.RemoveResource(k, c.placed.Entry)
 		if err != nil {
 			return err
 		}
 	}
 	if p.kust.newRoot != "" && len(written) == 0 {
-		p.work.Undo(p.kust.newRoot)
+		p.Work.Undo(p.kust.newRoot)
 		p.kust.newRoot = ""
 	}
 	return nil
@@ -193,7 +184,7 @@ func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool,
 	s.report.Path, s.report.Source = c.placed.Path, string(c.placed.Source)
 	s.report.Disposition = string(c.placed.Disposition)
 	p.settleNamespace(s.live, s.id, c.placed.OmitNamespace)
-	file, err := p.file(c.placed.Path)
+	file, err := p.Read(c.placed.Path)
 	if err != nil {
 		return false, err
 	}
@@ -222,7 +213,7 @@ func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool,
 		}
 		s.report.Notes = append(s.report.Notes, clearTextNote(c.moved.Path))
 	}
-	if err := p.set(c.placed.Path, file); err != nil {
+	if err := p.Write(c.placed.Path, file); err != nil {
 		return false, err
 	}
 	p.places = p.places || c.moved == nil

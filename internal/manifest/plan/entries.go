@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 )
 
 // writeEntries edits the kustomizations, each once.
@@ -17,7 +18,7 @@ func (k router) writeEntries() error {
 		if c.First == c.Other {
 			msg = fmt.Sprintf("%s needs two values of one entry, which cannot be expressed", c.First)
 		}
-		kust := k.p.layout.Kustomization(c.Entry.Dir)
+		kust := k.p.Layout.Kustomization(c.Entry.Dir)
 		i := acceptance.New(acceptance.KustomizeRenderRefused, k.rel(kust.Path), msg)
 		i.Cure = "give the containers different images entries, or take the entry out and pin the images in the manifests"
 		k.p.issue(i)
@@ -26,9 +27,9 @@ func (k router) writeEntries() error {
 		return nil
 	}
 	for _, dir := range k.entries.Dirs() {
-		c := k.p.layout.Kustomization(dir)
-		err := k.p.editKustomization(c.Path, func(v map[string]any) { k.entries.Apply(dir, v) })
-		if isIO(err) {
+		c := k.p.Layout.Kustomization(dir)
+		err := k.p.EditKustomization(c.Path, func(v map[string]any) { k.entries.Apply(dir, v) })
+		if workspace.IsIO(err) {
 			return err
 		}
 		if err != nil {
@@ -41,15 +42,9 @@ func (k router) writeEntries() error {
 // wish keeps what an object wants from the kustomization of a directory until nothing stands against the object.
 func (pd *pending) wish(k router, dir string, f func()) {
 	pd.elsewhere = append(pd.elsewhere, func() {
-		if c := k.p.layout.Kustomization(dir); c != nil && !slices.Contains(pd.written, c.Path) {
+		if c := k.p.Layout.Kustomization(dir); c != nil && !slices.Contains(pd.written, c.Path) {
 			pd.written = append(pd.written, c.Path)
 		}
 		f()
 	})
-}
-
-// appendItem adds a mapping to a list of a kustomization.
-func appendItem(v map[string]any, field string, m map[string]any) {
-	list, _ := v[field].([]any)
-	v[field] = append(slices.Clone(list), m)
 }

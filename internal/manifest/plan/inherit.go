@@ -47,7 +47,7 @@ func (k inheritance) hidden(s *subject, d *inventory.Document) (bool, error) {
 
 // removeShared mirrors a deletion of an object whose document serves several builds: only this build loses it.
 func (k inheritance) removeShared(s *subject, file string, allowed bool) (bool, error) {
-	if len(k.p.layout.Reaches(file)) < 2 {
+	if len(k.p.Layout.Reaches(file)) < 2 {
 		return false, nil
 	}
 	hits := k.hits(s.id, s.item.Type)
@@ -84,7 +84,7 @@ func (k inheritance) hide(s *subject, h hit, allowed bool) error {
 	if err != nil {
 		return err
 	}
-	if have, err := k.p.file(name); err != nil {
+	if have, err := k.p.Read(name); err != nil {
 		return err
 	} else if have != nil && !bytes.Equal(have, content) {
 		i := acceptance.New(acceptance.UnownedDeletePatch, k.rel(name),
@@ -93,7 +93,7 @@ func (k inheritance) hide(s *subject, h hit, allowed bool) error {
 		k.p.issue(i)
 		return nil
 	}
-	if err := k.p.set(name, content); err != nil {
+	if err := k.p.Write(name, content); err != nil {
 		return err
 	}
 	if err := k.patcher().listPatch(c, name); err != nil {
@@ -115,7 +115,7 @@ func (k inheritance) hide(s *subject, h hit, allowed bool) error {
 // sweep applies a snapshot to the objects that builds take from outside the folder, and to those of documents
 // several builds share.
 func (k inheritance) sweep(snap *change.Snapshot, keep map[change.ObjectID]bool) error {
-	for _, r := range k.p.layout.Roots() {
+	for _, r := range k.p.Layout.Roots() {
 		b := k.before[r.Dir]
 		if b == nil {
 			continue
@@ -154,6 +154,6 @@ func (k inheritance) sweepable(snap *change.Snapshot, o *render.Object) (change.
 	if snap.Cell.Namespace != "" && id.Namespace != snap.Cell.Namespace {
 		return id, false
 	}
-	own := within(k.p.layout.Jail(), o.Origin) && len(k.p.layout.Reaches(o.Origin)) < 2
+	own := within(k.p.Layout.Jail(), o.Origin) && len(k.p.Layout.Reaches(o.Origin)) < 2
 	return id, !own
 }

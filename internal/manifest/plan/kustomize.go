@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"reflect"
 
@@ -27,7 +28,6 @@ type kustomize struct {
 	hidden   []deletePatch
 	scanned  bool
 	newRoot  string
-	parsed   map[string]parsedFile
 }
 
 func (k *kustomize) router() router           { return router{k} }
@@ -67,7 +67,7 @@ func newKustomize(p *planner) *kustomize {
 		memo = render.NewMemo()
 	}
 	b := &builds{p: p, memo: memo, before: map[string]*render.Build{}}
-	return &kustomize{builds: b, entries: entry.New(), parsed: map[string]parsedFile{}}
+	return &kustomize{builds: b, entries: entry.New()}
 }
 
 // edit takes on an object whose document the folder holds and a build reads.
@@ -82,7 +82,7 @@ func (k *kustomize) edit(s *subject, d *inventory.Document) error {
 		return k.unseen(s, d)
 	}
 	pd := &pending{s: s, root: own[0].root, build: own[0].build, object: own[0].object, doc: d}
-	if len(k.p.layout.Reaches(d.Path)) > 1 {
+	if len(k.p.Layout.Reaches(d.Path)) > 1 {
 		pd.why = acceptance.WriteFanIn
 	}
 	return k.enqueue(pd)
@@ -118,7 +118,7 @@ func (k *kustomize) inherited(s *subject) (bool, error) {
 	o := hits[0].object
 	s.report.Path = o.Origin
 	switch {
-	case within(k.p.layout.Jail(), o.Origin):
+	case within(k.p.Layout.Jail(), o.Origin):
 		k.p.refused(s, ReasonNotRendered,
 			o.Origin+" gives the object only because a kustomization renames it; rename the document")
 		return true, nil
@@ -133,10 +133,10 @@ func (k *kustomize) inherited(s *subject) (bool, error) {
 
 // renamed returns the document of a Namespace that its build gives the name of its namespace: field (case K05).
 func (k *kustomize) renamed(id change.ObjectID) *inventory.Document {
-	if id.Group != "" || id.Kind != "Namespace" || !k.p.layout.SetsNamespace() {
+	if id.Group != "" || id.Kind != "Namespace" || !k.p.Layout.SetsNamespace() {
 		return nil
 	}
-	for d := range k.p.folder.Documents() {
+	for d := range k.p.Folder.Documents() {
 		if d.Raw.Kind == id.Kind && d.Raw.Group == "" && d.Raw.Name == id.Name && k.renders(d) {
 			return d
 		}
@@ -198,7 +198,7 @@ func carryNoise(rendered, clean, live any) any {
 	if !ok1 || !ok2 || !ok3 {
 		return live
 	}
-	out := cloneMap(l)
+	out := maps.Clone(l)
 	for key, v := range r {
 		kept, inClean := c[key]
 		was, inLive := l[key]
@@ -260,7 +260,7 @@ func (k *kustomize) keepRenderedMetadata(s *subject, d *inventory.Document, git 
 
 // besideMetadata is an object without its metadata and without what encryption adds.
 func besideMetadata(v map[string]any) map[string]any {
-	out := cloneMap(v)
+	out := maps.Clone(v)
 	delete(out, "metadata")
 	delete(out, "sops")
 	return out
@@ -271,7 +271,7 @@ func maps1(v any) map[string]any {
 	if m == nil {
 		return map[string]any{}
 	}
-	return cloneMap(m)
+	return maps.Clone(m)
 }
 
 func joinDir(dir, name string) string {

@@ -6,14 +6,13 @@ package plan
 import (
 	"bytes"
 	"fmt"
-	"path"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
@@ -37,7 +36,7 @@ func (k patcher) patchLayers(root string, o *render.Object) ([]patchLayer, error
 	var out []patchLayer
 	chain := k.chain(root, o.Origin)
 	for i, dir := range chain {
-		c := k.p.layout.Kustomization(dir)
+		c := k.p.Layout.Kustomization(dir)
 		if c == nil || !c.Writable || len(k.rootsOf(c)) != 1 || len(c.Patches) == 0 {
 			continue
 		}
@@ -46,46 +45,25 @@ func (k patcher) patchLayers(root string, o *render.Object) ([]patchLayer, error
 			return nil, err
 		}
 		for _, ref := range slices.Backward(c.Patches) {
-			if ref.Kind != layout.RefFile || ref.Selects || !within(k.p.layout.Jail(), ref.Target) ||
-				len(k.p.layout.Reaches(ref.Target)) > 0 {
+			if ref.Kind != layout.RefFile || ref.Selects || !within(k.p.Layout.Jail(), ref.Target) ||
+				len(k.p.Layout.Reaches(ref.Target)) > 0 {
 				continue
 			}
-			docs, err := k.documents(ref.Target)
+			docs, err := k.p.Patches(ref.Target)
 			if err != nil {
 				return nil, err
 			}
 			for _, d := range slices.Backward(docs) {
-				if !patches(d.head, o, input) {
+				if !patches(d.Head, o, input) {
 					continue
 				}
-				if v := d.value(); v != nil && v["$patch"] == nil {
-					out = append(out, patchLayer{path: ref.Target, head: d.head, value: v, from: c})
+				if v := d.Value(); v != nil && v["$patch"] == nil {
+					out = append(out, patchLayer{path: ref.Target, head: d.Head, value: v, from: c})
 				}
 			}
 		}
 	}
 	return out, nil
-}
-
-// parsedFile is a file of patches as it was when it was parsed.
-type parsedFile struct {
-	content []byte
-	docs    []*fileDocument
-}
-
-// documents returns the documents of a patch file; every object asks for them, so they are kept while the file is what
-// it was.
-func (k patcher) documents(name string) ([]*fileDocument, error) {
-	b, err := k.p.file(name)
-	if err != nil {
-		return nil, err
-	}
-	if f, ok := k.parsed[name]; ok && bytes.Equal(f.content, b) {
-		return f.docs, nil
-	}
-	f := parsedFile{b, documentsIn(b)}
-	k.parsed[name] = f
-	return f.docs, nil
 }
 
 // patches reports whether a patch names an object. Kustomize compares with every namespace the object has had on its
@@ -120,7 +98,7 @@ func (k patcher) freeName(dir string, o *render.Object, what string) (string, er
 		strings.ToLower(o.Kind) + "-" + o.Name, strings.ToLower(o.Kind) + "-" + o.Namespace + "-" + o.Name,
 	} {
 		name := joinDir(dir, stem+"-"+what+".yaml")
-		taken, err := k.p.work.Occupied(name)
+		taken, err := k.p.Work.Occupied(name)
 		if err != nil {
 			return "", err
 		}
@@ -139,49 +117,23 @@ func (k patcher) writePatch(pd *pending, l patchLayer) error {
 		if err != nil {
 			return err
 		}
-		if err := k.p.set(l.path, b); err != nil {
+		if err := k.p.Write(l.path, b); err != nil {
 			return err
 		}
 		return k.listPatch(l.owner, l.path)
 	}
-	b, err := k.p.file(l.path)
-	if err != nil {
+	err := k.p.EditPatch(l.path, l.head, l.next)
+	if err == nil || workspace.IsIO(err) {
 		return err
 	}
-	d := documentOf(b, rawID(l.head))
-	if d == nil {
-		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path),
-			fmt.Sprintf("%s: the patch is gone from the file", pd.s.id)))
-		return nil
-	}
-	i := d.index
-	marked, have := markFile(b, i, l.head)
-	res, err := yamledit.Edit(marked, i, markNulls(l.next, have), yamledit.Options{AllowReplace: true})
-	if err != nil {
-		k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
-		return nil
-	}
-	out := unmark(res.File)
-	if got := documentOf(out, rawID(l.head)).value(); !reflect.DeepEqual(got, l.next) {
-		doc, err := yamledit.EmitPatch(l.next)
-		if err != nil {
-			return err
-		}
-		if out, err = yamledit.ReplaceDoc(b, i, doc); err != nil {
-			k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
-			return nil
-		}
-	}
-	return k.p.set(l.path, out)
+	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(l.path), fmt.Sprintf("%s: %v", pd.s.id, err)))
+	return nil
 }
 
 // listPatch adds a patch file to the patches of a kustomization.
 func (k patcher) listPatch(c *layout.Kustomization, file string) error {
-	entry := relativeTo(c.Dir, file)
-	err := k.p.editKustomization(c.Path, func(v map[string]any) {
-		appendItem(v, "patches", map[string]any{"path": entry})
-	})
-	if err == nil || isIO(err) {
+	err := k.p.AddPatch(c, file)
+	if err == nil || workspace.IsIO(err) {
 		return err
 	}
 	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path), "the patch cannot be listed: "+err.Error()))
@@ -214,18 +166,18 @@ func (k patcher) deletePatches() ([]deletePatch, error) {
 		return k.hidden, nil
 	}
 	k.scanned = true
-	for _, c := range k.p.layout.All() {
+	for _, c := range k.p.Layout.All() {
 		for _, ref := range c.Patches {
 			if ref.Kind != layout.RefFile {
 				continue
 			}
-			b, err := k.p.file(ref.Target)
+			b, err := k.p.Read(ref.Target)
 			if err != nil {
 				return nil, err
 			}
-			for _, d := range documentsIn(b) {
-				h := d.head
-				if d.value()["$patch"] != "delete" {
+			for _, d := range workspace.DocumentsIn(b) {
+				h := d.Head
+				if d.Value()["$patch"] != "delete" {
 					continue
 				}
 				own, err := ownedPatch(h)
@@ -262,7 +214,7 @@ func (k patcher) hiddenBy(id change.ObjectID) (*deletePatch, error) {
 // givesNamespace reports whether a build that reads a kustomization sets a namespace.
 func (k patcher) givesNamespace(owner *layout.Kustomization, ns string) bool {
 	roots := k.rootsOf(owner)
-	return slices.ContainsFunc(k.p.layout.All(), func(c *layout.Kustomization) bool {
+	return slices.ContainsFunc(k.p.Layout.All(), func(c *layout.Kustomization) bool {
 		return c.Namespace == ns && slices.ContainsFunc(k.rootsOf(c), func(r string) bool { return slices.Contains(roots, r) })
 	})
 }
@@ -290,7 +242,7 @@ func (k patcher) restore(s *subject) (*hit, error) {
 	}
 	s.retired = []string{dp.owner.Path, dp.path}
 	for _, root := range k.rootsOf(dp.owner) {
-		b, err := k.memo.Build(root, k.p.work)
+		b, err := k.memo.Build(root, k.p.Work)
 		if err != nil {
 			k.p.issue(acceptance.New(acceptance.KustomizeRenderRefused, k.rel(dp.owner.Path), err.Error()))
 			return nil, nil
@@ -304,8 +256,7 @@ func (k patcher) restore(s *subject) (*hit, error) {
 }
 
 func (k patcher) retire(dp *deletePatch) error {
-	k.p.touched[dp.path] = true
-	if err := k.p.work.Remove(dp.path); err != nil {
+	if err := k.p.Remove(dp.path); err != nil {
 		return err
 	}
 	return k.unlistPatch(dp.owner, dp.path)
@@ -313,20 +264,8 @@ func (k patcher) retire(dp *deletePatch) error {
 
 // unlistPatch takes a patch file out of the patches of a kustomization.
 func (k patcher) unlistPatch(c *layout.Kustomization, file string) error {
-	err := k.p.editKustomization(c.Path, func(v map[string]any) {
-		list, _ := v["patches"].([]any)
-		list = slices.DeleteFunc(slices.Clone(list), func(e any) bool {
-			m, _ := e.(map[string]any)
-			p, _ := m["path"].(string)
-			return p != "" && strings.TrimPrefix(path.Join("/", c.Dir, p), "/") == file
-		})
-		if len(list) == 0 {
-			delete(v, "patches")
-		} else {
-			v["patches"] = list
-		}
-	})
-	if err == nil || isIO(err) {
+	err := k.p.RemovePatch(c, file)
+	if err == nil || workspace.IsIO(err) {
 		return err
 	}
 	k.p.issue(acceptance.New(acceptance.UnplaceableEdit, k.rel(c.Path), "the patch cannot be taken out: "+err.Error()))
@@ -351,24 +290,23 @@ func (k patcher) drop(h hit) ([]string, error) {
 func (k patcher) dropPatches(layers []patchLayer) ([]string, error) {
 	var edited []string
 	for _, l := range layers {
-		b, err := k.p.file(l.path)
+		b, err := k.p.Read(l.path)
 		if err != nil {
 			return nil, err
 		}
-		d := documentOf(b, rawID(l.head))
+		d := workspace.DocumentOf(b, workspace.RawID(l.head))
 		if d == nil {
 			continue
 		}
 		edited = append(edited, l.path)
-		rest, empty := yamledit.DeleteDoc(b, d.index)
+		rest, empty := yamledit.DeleteDoc(b, d.Index)
 		if !empty {
-			if err := k.p.set(l.path, rest); err != nil {
+			if err := k.p.Write(l.path, rest); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		k.p.touched[l.path] = true
-		if err := k.p.work.Remove(l.path); err != nil {
+		if err := k.p.Remove(l.path); err != nil {
 			return nil, err
 		}
 		if err := k.unlistPatch(l.from, l.path); err != nil {
@@ -389,24 +327,13 @@ func (k patcher) dropCounts(h hit, chain []string) ([]string, error) {
 	}
 	var edited []string
 	for _, dir := range chain {
-		c := k.p.layout.Kustomization(dir)
+		c := k.p.Layout.Kustomization(dir)
 		if c == nil || !c.Writable || len(k.rootsOf(c)) != 1 ||
 			!slices.ContainsFunc(c.Replicas, func(r layout.Replica) bool { return r.Name == h.object.Name }) {
 			continue
 		}
-		err := k.p.editKustomization(c.Path, func(v map[string]any) {
-			list, _ := v["replicas"].([]any)
-			list = slices.DeleteFunc(slices.Clone(list), func(e any) bool {
-				m, _ := e.(map[string]any)
-				return m["name"] == h.object.Name
-			})
-			if len(list) == 0 {
-				delete(v, "replicas")
-			} else {
-				v["replicas"] = list
-			}
-		})
-		if isIO(err) {
+		err := k.p.RemoveCount(c, h.object.Name)
+		if workspace.IsIO(err) {
 			return nil, err
 		}
 		if err != nil {

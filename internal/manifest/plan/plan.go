@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
-	"github.com/configbutler/gitops-reverser/internal/manifest/render"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 )
 
@@ -46,7 +47,7 @@ func Plan(ctx context.Context, r Request) (*Result, error) {
 
 // planner is the state of one plan. The steps of a plan are views of it: creator, remover, sealing and kustomize.
 type planner struct {
-	*workspace
+	*workspace.Workspace
 	req        Request
 	res        *Result
 	view       inventory.View
@@ -76,10 +77,8 @@ func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
 		return nil, err
 	}
 	p := &planner{
-		workspace: &workspace{
-			work: render.NewOverlay(r.Tree), folder: folder, layout: folder.Layout(), touched: map[string]bool{},
-		},
-		req: r, view: inventory.View{Kinds: r.Kinds, DefaultNamespace: r.Policy.defaultNamespace()},
+		Workspace: workspace.New(r.Tree, folder),
+		req:       r, view: inventory.View{Kinds: r.Kinds, DefaultNamespace: r.Policy.defaultNamespace()},
 		prune: r.Policy.Prune, clean: clean,
 	}
 	if r.Decision != nil {
@@ -92,7 +91,7 @@ func newPlanner(r Request, folder *inventory.Folder) (*planner, error) {
 		SerializeNamespace: r.Policy.SerializeNamespace,
 		SourceNamespaces:   r.Policy.SourceNamespaces,
 	}
-	p.res = &Result{Folder: folder, Layout: p.layout.Summary(), Report: Report{Registrations: map[string]int{}}}
+	p.res = &Result{Folder: folder, Layout: p.Layout.Summary(), Report: Report{Registrations: map[string]int{}}}
 	p.kust = newKustomize(p)
 	return p, nil
 }
@@ -135,7 +134,7 @@ func (p *planner) run(ctx context.Context) error {
 
 // finish checks the flush as a whole and turns the working state into edits.
 func (p *planner) finish() error {
-	if len(p.res.Issues) == 0 && len(p.work.Changed()) > 0 {
+	if len(p.res.Issues) == 0 && len(p.Work.Changed()) > 0 {
 		p.res.Issues = acceptance.CheckWrites(p.acceptance, p.flush())
 	}
 	if len(p.res.Issues) == 0 {
@@ -159,10 +158,10 @@ func (p *planner) emit() error {
 	if p.req.Policy.Suspended {
 		return nil
 	}
-	for _, name := range p.work.Changed() {
-		e := Edit{Path: name, Mode: p.work.Mode(name), Delete: p.work.Removed(name)}
+	for _, name := range p.Work.Changed() {
+		e := Edit{Path: name, Mode: p.Work.Mode(name), Delete: p.Work.Removed(name)}
 		if !e.Delete {
-			b, _, err := p.work.File(name)
+			b, _, err := p.Work.File(name)
 			if err != nil {
 				return err
 			}
@@ -201,9 +200,9 @@ func (p *planner) flush() acceptance.Flush {
 	f := acceptance.Flush{
 		Places: p.places, NewPaths: p.newPath, UseKustomize: p.req.Policy.Placement.UseKustomize,
 	}
-	for _, name := range p.work.Changed() {
+	for _, name := range p.Work.Changed() {
 		f.Writes = append(f.Writes, acceptance.Write{
-			Path: name, Delete: p.work.Removed(name), New: !p.work.InTree(name), Source: p.touched[name],
+			Path: name, Delete: p.Work.Removed(name), New: !p.Work.InTree(name), Source: p.Touched(name),
 		})
 	}
 	return f
@@ -224,6 +223,6 @@ func (p *planner) builtIn(t change.Type) bool {
 
 func sortIssues(l []acceptance.Issue) {
 	slices.SortStableFunc(l, func(a, b acceptance.Issue) int {
-		return cmpOr(compareString(a.Path, b.Path), a.Document-b.Document, compareString(string(a.Kind), string(b.Kind)))
+		return cmp.Or(cmp.Compare(a.Path, b.Path), a.Document-b.Document, cmp.Compare(a.Kind, b.Kind))
 	})
 }

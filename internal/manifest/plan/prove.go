@@ -12,6 +12,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
 
@@ -37,7 +38,7 @@ func (k prover) expect(s *subject, file string) error {
 	if len(roots) > 0 {
 		return nil
 	}
-	if len(k.p.layout.Roots()) > 0 {
+	if len(k.p.Layout.Roots()) > 0 {
 		s.report.Notes = append(s.report.Notes, file+" is read by no build of the folder")
 		return nil
 	}
@@ -51,9 +52,9 @@ func (k prover) expect(s *subject, file string) error {
 // rootsFor returns the builds that will read a file: those that reach it, or that govern its directory.
 func (k prover) rootsFor(file string) []string {
 	if k.newRoot != "" {
-		return []string{parentDir(k.newRoot)}
+		return []string{workspace.Parent(k.newRoot)}
 	}
-	if reaches := k.p.layout.Reaches(file); len(reaches) > 0 {
+	if reaches := k.p.Layout.Reaches(file); len(reaches) > 0 {
 		var out []string
 		for _, r := range reaches {
 			if !slices.Contains(out, r.Root) {
@@ -62,7 +63,7 @@ func (k prover) rootsFor(file string) []string {
 		}
 		return out
 	}
-	if c := k.p.layout.Governing(file); c != nil && c.Writable {
+	if c := k.p.Layout.Governing(file); c != nil && c.Writable {
 		return k.rootsOf(c)
 	}
 	return nil
@@ -70,7 +71,7 @@ func (k prover) rootsFor(file string) []string {
 
 // expectGone notes an object the builds must not give any more.
 func (k prover) expectGone(s *subject, file string) {
-	if len(k.p.layout.Reaches(file)) > 0 {
+	if len(k.p.Layout.Reaches(file)) > 0 {
 		k.gone = append(k.gone, s.id)
 	}
 }
@@ -78,15 +79,15 @@ func (k prover) expectGone(s *subject, file string) {
 // prove builds the folder as the plan leaves it and compares (git-writer 6.9): every intended object equals live, removed
 // objects are gone, and nothing else moved. What cannot be proven refuses the flush.
 func (k prover) prove() error {
-	if len(k.p.work.Changed()) == 0 {
+	if len(k.p.Work.Changed()) == 0 {
 		return nil
 	}
 	roots := slices.Sorted(maps.Keys(k.before))
 	if k.newRoot != "" {
-		roots = append(roots, parentDir(k.newRoot))
+		roots = append(roots, workspace.Parent(k.newRoot))
 	}
 	for _, root := range roots {
-		after, err := k.memo.Build(root, k.p.work)
+		after, err := k.memo.Build(root, k.p.Work)
 		if err != nil {
 			if _, ok := k.buildIssue(root, err); !ok {
 				return err
@@ -171,7 +172,7 @@ func (k prover) met(e *expectation, o *render.Object) (field string, ok bool) {
 	if e.loose {
 		return k.sealedAs(e, rendered)
 	}
-	live := cloneMap(e.subject.live)
+	live := maps.Clone(e.subject.live)
 	live["metadata"] = maps1(live["metadata"])
 	settleForProof(live, rendered, e.subject)
 	if compare.Equal(rendered, live, e.subject.options) {
@@ -189,15 +190,15 @@ func (k prover) met(e *expectation, o *render.Object) (field string, ok bool) {
 
 // sealedAs reports whether the build gives a sealed document as it stands in its file; only metadata may be added.
 func (k prover) sealedAs(e *expectation, rendered map[string]any) (field string, ok bool) {
-	b, err := k.p.file(e.path)
+	b, err := k.p.Read(e.path)
 	if err != nil {
 		return "/", false
 	}
-	for _, d := range documentsIn(b) {
-		if d.head.Group != e.subject.id.Group || d.head.Kind != e.subject.id.Kind || d.head.Name != e.subject.id.Name {
+	for _, d := range workspace.DocumentsIn(b) {
+		if d.Head.Group != e.subject.id.Group || d.Head.Kind != e.subject.id.Kind || d.Head.Name != e.subject.id.Name {
 			continue
 		}
-		want := besideMetadata(d.value())
+		want := besideMetadata(d.Value())
 		if compare.Equal(besideMetadata(rendered), want, compare.Options{}) {
 			return "", true
 		}
@@ -218,7 +219,7 @@ func settleForProof(live, rendered map[string]any, s *subject) {
 
 func (k prover) refuse(root, message string) {
 	at := "."
-	if c := k.p.layout.Kustomization(root); c != nil {
+	if c := k.p.Layout.Kustomization(root); c != nil {
 		at = k.rel(c.Path)
 	}
 	k.p.issue(acceptance.New(acceptance.KustomizeRenderRefused, at, message))

@@ -19,7 +19,7 @@ type remover struct{ *planner }
 // remove mirrors one deletion, observed or decided (git-writer 7.2). An object without a document is nothing to do.
 func (p remover) remove(it intent) error {
 	s := p.subject(it)
-	docs := p.folder.Find(s.id, p.view)
+	docs := p.Folder.Find(s.id, p.view)
 	if len(docs) > 1 {
 		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object", docs[0].Path, docs[1].Path))
 		return nil
@@ -63,11 +63,11 @@ func (p remover) sweep() error {
 	}
 	var gone []*inventory.Document
 	ids := map[*inventory.Document]change.ObjectID{}
-	for d := range p.folder.Documents() {
+	for d := range p.Folder.Documents() {
 		if d.Raw.Group != snap.Type.Group || d.Raw.Kind != snap.Type.Kind {
 			continue
 		}
-		e := p.folder.Effective(d, p.view)
+		e := p.Folder.Effective(d, p.view)
 		if !p.swept(d, e, snap, keep) {
 			continue
 		}
@@ -86,7 +86,7 @@ func (p remover) sweep() error {
 func (p remover) swept(
 	d *inventory.Document, e inventory.Effective, snap *change.Snapshot, keep map[change.ObjectID]bool,
 ) bool {
-	if e.Patch || len(p.layout.Reaches(d.Path)) > 1 || keep[e.ID] || e.ID.Name == "" {
+	if e.Patch || len(p.Layout.Reaches(d.Path)) > 1 || keep[e.ID] || e.ID.Name == "" {
 		return false
 	}
 	if snap.Type.Namespaced && e.ID.Namespace == "" || token.Holds(e.ID.Name) || token.Holds(e.ID.Namespace) {
@@ -96,7 +96,7 @@ func (p remover) swept(
 		return false
 	}
 	// A document no build reaches although the folder has roots is not what the cluster was given.
-	return len(p.layout.Roots()) == 0 || p.kust.shows(d, e.ID)
+	return len(p.Layout.Roots()) == 0 || p.kust.shows(d, e.ID)
 }
 
 func (p remover) sweepOne(d *inventory.Document, id change.ObjectID, t change.Type) error {
@@ -133,26 +133,23 @@ func (p remover) take(s *subject, d *inventory.Document) error {
 }
 
 func (p remover) cut(s *subject, d *inventory.Document) error {
-	file, i, err := p.locate(d)
+	file, i, err := p.Locate(d)
 	if err != nil || i < 0 {
 		return err
 	}
 	rest, empty := yamledit.DeleteDoc(file, i)
 	if !empty {
-		return p.set(d.Path, rest)
+		return p.Write(d.Path, rest)
 	}
-	p.touched[d.Path] = true
-	if err := p.work.Remove(d.Path); err != nil {
+	if err := p.Remove(d.Path); err != nil {
 		return err
 	}
 	if root := p.kust.newRoot; root != "" {
 		// The root this plan creates lists what was there before the plan.
-		err := p.editKustomization(root, func(v map[string]any) {
-			dropEntries(v, "resources", parentDir(root), d.Path)
-		})
+		err := p.RemoveFile(root, d.Path)
 		if err != nil {
 			return err
 		}
 	}
-	return p.unregister(d.Path)
+	return p.Unregister(d.Path)
 }

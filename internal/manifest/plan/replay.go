@@ -16,14 +16,14 @@ import (
 // usable on this tree any more: the object is placed as if it were new.
 func (p creator) placeAgain(c *creation) bool {
 	name := c.subject.decided.Path
-	if name == "" || !within(p.layout.Jail(), name) || p.folder.Ignore().Match(p.folder.Rel(name), false) {
+	if name == "" || !within(p.Layout.Jail(), name) || p.Folder.Ignore().Match(p.Folder.Rel(name), false) {
 		return false
 	}
 	o := &placement.Placed{
 		Object: placement.Object{ID: c.subject.id, Type: c.subject.item.Type, Sensitive: c.sensitive},
 		Path:   name, Source: placement.Canonical, Disposition: placement.NewFile,
 	}
-	if f := p.folder.File(name); f != nil {
+	if f := p.Folder.File(name); f != nil {
 		if f.Role != inventory.Manifest || c.sensitive {
 			return false
 		}
@@ -33,14 +33,14 @@ func (p creator) placeAgain(c *creation) bool {
 			}
 		}
 		o.Disposition = placement.Appended
-	} else if taken, err := p.work.Occupied(name); err != nil || taken {
+	} else if taken, err := p.Work.Occupied(name); err != nil || taken {
 		return false
 	}
-	if k := p.layout.Governing(name); k != nil {
+	if k := p.Layout.Governing(name); k != nil {
 		if !k.Writable {
 			return false
 		}
-		if !lists(k, name) && placement.Holds(p.folder.File(name)) {
+		if !lists(k, name) && placement.Holds(p.Folder.File(name)) {
 			return false
 		}
 		if !lists(k, name) {
@@ -51,7 +51,7 @@ func (p creator) placeAgain(c *creation) bool {
 		}
 		o.OmitNamespace = k.Namespace != "" && k.Namespace == c.subject.id.Namespace
 	}
-	if o.Kustomization == "" && p.req.Policy.Placement.UseKustomize && len(p.layout.Roots()) == 0 {
+	if o.Kustomization == "" && p.req.Policy.Placement.UseKustomize && len(p.Layout.Roots()) == 0 {
 		// The folder's own kustomization is created together with the document.
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
@@ -119,17 +120,17 @@ func (k router) nowhere(pd *pending) {
 // source returns the value of the document the object comes from, in the folder or in a base; nil when unreadable.
 func (k router) source(pd *pending) map[string]any {
 	if pd.doc != nil {
-		v, err := k.p.value(pd.doc)
+		v, err := k.p.Value(pd.doc)
 		if m, ok := v.(map[string]any); ok && err == nil {
 			return m
 		}
 		return nil
 	}
-	b, err := k.p.file(pd.object.Origin)
+	b, err := k.p.Read(pd.object.Origin)
 	if err != nil {
 		return nil
 	}
-	return documentFor(b, pd.object).value()
+	return workspace.DocumentFor(b, pd.object).Value()
 }
 
 // editSource writes the source form of the remaining difference into the folder's own document.
@@ -155,7 +156,7 @@ func (k router) editSource(pd *pending, src map[string]any, images map[string]re
 		desired["metadata"] = maps1(desired["metadata"])
 		k.p.settleNamespace(desired, pd.s.id, !*b)
 	}
-	file, i, err := k.p.locate(pd.doc)
+	file, i, err := k.p.Locate(pd.doc)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (k router) editSource(pd *pending, src map[string]any, images map[string]re
 		pd.s.report.Notes = append(pd.s.report.Notes, fmt.Sprintf("moved from %s to %s", pd.doc.APIVersion, v))
 	}
 	pd.written = append(pd.written, pd.doc.Path)
-	return k.p.set(pd.doc.Path, res.File)
+	return k.p.Write(pd.doc.Path, res.File)
 }
 
 // declared routes the parts of images and counts that writable entries supply. It takes them out of the difference,
@@ -276,7 +277,7 @@ func (k router) canEdit(e *render.Entry) bool {
 	if e == nil {
 		return false
 	}
-	c := k.p.layout.Kustomization(e.Dir)
+	c := k.p.Layout.Kustomization(e.Dir)
 	return c != nil && c.Writable
 }
 

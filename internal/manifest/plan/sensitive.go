@@ -11,6 +11,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/inventory"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
@@ -21,11 +22,11 @@ type sealing struct{ *planner }
 // reseal brings the document of a sensitive object up to date: always as a whole, always encrypted, at the path it has
 // (git-writer 2.6). A clear document that shares its file is taken out and placed anew (decision 54).
 func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) (*creation, error) {
-	body, err := p.body(d)
+	body, err := p.Body(d)
 	if err != nil {
 		return nil, err
 	}
-	git, err := decodeDocument(body)
+	git, err := workspace.Decode(body)
 	if err != nil {
 		p.notEditable(s, d, err)
 		return nil, nil //nolint:nilnil // refused
@@ -36,14 +37,14 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 			"merged into an encrypted document; take the patch away")
 		return nil, nil //nolint:nilnil // refused
 	}
-	if !d.Encrypted && p.documents(d.Path) > 1 {
+	if !d.Encrypted && p.Documents(d.Path) > 1 {
 		return &creation{subject: s, sensitive: true, labels: p.labels(s.live), moved: d}, nil
 	}
 	sealed, err := p.seal(ctx, s, d.Path, body)
 	if err != nil || sealed == nil {
 		return nil, err
 	}
-	file, i, err := p.locate(d)
+	file, i, err := p.Locate(d)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 		p.done(s, Unchanged, nil)
 		return nil, nil //nolint:nilnil // nothing to create
 	}
-	if err := p.set(d.Path, next); err != nil {
+	if err := p.Write(d.Path, next); err != nil {
 		return nil, err
 	}
 	if !d.Encrypted {
@@ -160,7 +161,7 @@ func (p sealing) rules(name string) (string, []byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	at, b, err := p.nearest(name, sopsConfigName)
+	at, b, err := p.Nearest(name, sopsConfigName)
 	if err != nil || next == nil {
 		return at, b, err
 	}

@@ -48,7 +48,7 @@ func metadata(v any, field string) map[string]any {
 func (p *planner) standIn(id change.ObjectID) *inventory.Document {
 	if !p.tokensLooked {
 		p.tokensLooked = true
-		for d := range p.folder.Documents() {
+		for d := range p.Folder.Documents() {
 			if d.Content == inventory.Managed && (token.Holds(d.Raw.Name) || token.Holds(d.Raw.Namespace)) {
 				p.tokens = append(p.tokens, d)
 			}

@@ -77,7 +77,7 @@ func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 		p.refused(s, ReasonUnknownContent, "the captured object is no JSON object")
 		return nil, nil //nolint:nilnil // nothing to create and nothing went wrong
 	}
-	docs := p.folder.Find(s.id, p.view)
+	docs := p.Folder.Find(s.id, p.view)
 	switch {
 	case len(docs) > 1:
 		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object", docs[0].Path, docs[1].Path))
@@ -113,7 +113,7 @@ func (p updater) existing(ctx context.Context, s *subject, d *inventory.Document
 		p.done(s, Unchanged, nil)
 		return nil, nil //nolint:nilnil // nothing to create
 	}
-	git, err := p.value(d)
+	git, err := p.Value(d)
 	if err != nil {
 		p.notEditable(s, d, err)
 		return nil, nil //nolint:nilnil // see above
@@ -142,7 +142,7 @@ func withoutDerived(git any, s *subject) {
 
 // write edits one document so that it means desired, and reports the outcome.
 func (p updater) write(s *subject, d *inventory.Document, desired any) error {
-	file, i, err := p.locate(d)
+	file, i, err := p.Locate(d)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (p updater) write(s *subject, d *inventory.Document, desired any) error {
 		p.done(s, Unchanged, nil)
 		return nil
 	}
-	if err := p.set(d.Path, res.File); err != nil {
+	if err := p.Write(d.Path, res.File); err != nil {
 		return err
 	}
 	for _, n := range res.Notes {

@@ -1,13 +1,68 @@
 // Copyright 2026 The GitOps Reverser authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package workspace
 
 import (
 	"bytes"
+	"errors"
+	"reflect"
 
 	"github.com/configbutler/gitops-reverser/internal/manifest/yamldoc"
+	"github.com/configbutler/gitops-reverser/internal/manifest/yamledit"
 )
+
+// parsedFile is a file of patches as it was when it was parsed.
+type parsedFile struct {
+	content []byte
+	docs    []*Document
+}
+
+// Patches returns the documents of a patch file; every object asks for them, so they are kept while the file is what it
+// was.
+func (w *Workspace) Patches(name string) ([]*Document, error) {
+	b, err := w.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if f, ok := w.parsed[name]; ok && bytes.Equal(f.content, b) {
+		return f.docs, nil
+	}
+	f := parsedFile{b, DocumentsIn(b)}
+	w.parsed[name] = f
+	return f.docs, nil
+}
+
+// EditPatch makes the document of a patch file that has an identity mean next.
+func (w *Workspace) EditPatch(name string, h yamldoc.Head, next map[string]any) error {
+	b, err := w.Read(name)
+	if err != nil {
+		return &ioError{err}
+	}
+	d := DocumentOf(b, RawID(h))
+	if d == nil {
+		return errors.New("the patch is gone from the file")
+	}
+	marked, have := markFile(b, d.Index, h)
+	res, err := yamledit.Edit(marked, d.Index, markNulls(next, have), yamledit.Options{AllowReplace: true})
+	if err != nil {
+		return err
+	}
+	out := unmark(res.File)
+	if got := DocumentOf(out, RawID(h)).Value(); !reflect.DeepEqual(got, next) {
+		doc, err := yamledit.EmitPatch(next)
+		if err != nil {
+			return err
+		}
+		if out, err = yamledit.ReplaceDoc(b, d.Index, doc); err != nil {
+			return err
+		}
+	}
+	if err := w.Write(name, out); err != nil {
+		return &ioError{err}
+	}
+	return nil
+}
 
 // A null means "delete this field" in a patch and "absent" to the editor. While a patch is edited, words stand for its
 // nulls, one per spelling, so that they are added, kept and removed like any other value.
@@ -48,7 +103,7 @@ func markFile(b []byte, index int, h yamldoc.Head) ([]byte, map[string]any) {
 	}
 	start, end := f.Docs[index].Start, f.Docs[index].End
 	marked := append(append(bytes.Clone(b[:start]), out...), b[end:]...)
-	return marked, documentOf(marked, rawID(h)).value()
+	return marked, DocumentOf(marked, RawID(h)).Value()
 }
 
 // markNulls puts a word in place of every null of a value: the one the document has there, or the plain one.
