@@ -228,7 +228,7 @@ const (
 	// ObservedSetAside: the remote refused a write; Kind, Text.
 	ObservedSetAside What = "set_aside"
 	// ObservedDrop: changes were dropped; Reason is the label gate of git_writes_dropped_total (pending, divergent,
-	// hold_expired, hold_budget) or "suspended" or "target_gone", Count.
+	// hold_expired, hold_budget) or "suspended", "target_gone" or "set_aside_budget", Count.
 	ObservedDrop What = "drop"
 	// ObservedRefusal: intake refused an item; Reason write, attach or resync.
 	ObservedRefusal What = "queue_refusal"

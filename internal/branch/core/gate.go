@@ -113,6 +113,7 @@ func (g gate) drop(label string, why RequestWhy) {
 	}
 	for _, it := range items {
 		g.m.cursors.Close(it.Receipts, true)
+		g.m.publish.rejects.outdated(&it.Change)
 	}
 	g.m.dropped(g.t, label, len(items))
 	if why != "" {

@@ -92,9 +92,9 @@ func (k *intake) offer(in Offered) {
 	state := g.state()
 	switch {
 	case t.suspended():
-		k.drop(cl, c.ResourceVersion, "suspended")
+		k.drop(cl, &c, "suspended")
 	case state == GateDivergent:
-		k.drop(cl, c.ResourceVersion, "divergent")
+		k.drop(cl, &c, "divergent")
 	case state == GatePending && !in.Recovered:
 		r := cursor.Open[*cell]()
 		cl.Track(c.ResourceVersion, r, false)
@@ -113,9 +113,10 @@ func (k *intake) find(key change.TargetKey, id change.Cell) (*target, *cell) {
 }
 
 // drop takes a change over and loses it: the target writes nothing now. The next snapshot of the cell stands for it.
-func (k *intake) drop(cl *cell, rv, label string) {
+func (k *intake) drop(cl *cell, c *change.Change, label string) {
 	r := cursor.Open[*cell]()
-	cl.Track(rv, r, false)
+	cl.Track(c.ResourceVersion, r, false)
+	k.m.publish.rejects.outdated(c)
 	k.m.cursors.Close([]*receipt{r}, true)
 	k.m.dropped(cl.t, label, 1)
 }

@@ -102,6 +102,7 @@ func (l *lane) work(dial bool) bool {
 		if dial {
 			l.look(WhyRecheck)
 		}
+	case p.cut && !dial:
 	default:
 		l.write(p)
 	}
@@ -160,6 +161,7 @@ func (l *lane) fetch() {
 }
 
 func (l *lane) write(p *pending) {
+	p.cut = false
 	if !p.decided {
 		p.work.Frozen, p.prune = p.t.cfg.Frozen, p.t.prune()
 	}

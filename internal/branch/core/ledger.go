@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
@@ -30,6 +29,8 @@ type pending struct {
 	// commit is the local commit of the present chain, zero for a write without a difference; valid while built.
 	commit Commit
 	empty  bool
+	// cut: its last plan was cut off; the next one waits as a request would.
+	cut bool
 	// tried: the remote refused it before (decisions 58).
 	tried bool
 }
@@ -51,12 +52,10 @@ func (p *pending) keeps() bool { return p.save != nil }
 // ledger holds the pending writes in order. The first built of them have a local commit (or none to make) on top of
 // the base; what follows waits for its plan or its replay.
 type ledger struct {
-	m    *Machine
-	list []*pending
-	// aside are writes the remote refused.
-	aside []*pending
+	m     *Machine
+	list  []*pending
 	built int
-	// waiting counts undecided writes; bytes counts list and aside.
+	// waiting counts undecided writes; bytes is what all of them hold.
 	waiting int
 	bytes   int64
 	seq     Seq
@@ -236,13 +235,4 @@ func (l *ledger) answer(p *pending, o change.Outcome, text string, kept bool) {
 		l.m.emit(Settle{Ticket: t, Outcome: o, Text: text, Kept: kept})
 	}
 	p.resync.tickets = nil
-}
-
-// oldest is when the oldest unpublished change was accepted.
-func (l *ledger) oldest() time.Time {
-	var s pace.Soonest
-	for _, p := range slices.Concat(l.list, l.aside) {
-		s.Add(p.since)
-	}
-	return s.At
 }

@@ -168,7 +168,7 @@ func (m *Machine) flushChanged() {
 
 // bytes is everything accepted and not yet published: queued, window, pending, held, set aside, saves.
 func (m *Machine) bytes() int64 {
-	n := m.ledger.bytes + m.saves.bytes()
+	n := m.ledger.bytes + m.publish.rejects.bytes + m.saves.bytes()
 	if w := m.windows.open; w != nil {
 		n += w.batch.Bytes
 	}

@@ -18,7 +18,7 @@ func (m *Machine) Status() Status {
 	s := Status{
 		Version: m.version,
 		Tip:     r.proof.tip, Parent: r.parent, VerifiedAt: r.proof.at, VerifiedBy: r.proof.by, BaseTrusted: r.trusted,
-		Retained: len(l.list), SetAside: len(l.aside), Bytes: m.bytes(), Queue: l.waiting + len(m.saves.waiting),
+		Retained: len(l.list), SetAside: len(m.publish.rejects.aside), Bytes: m.bytes(), Queue: l.waiting + len(m.saves.waiting),
 		Failing: m.publish.face(), IntakePaused: m.intake.paused,
 		ProviderSuspended: m.targets.providerSuspended(), Stopped: m.lane.stopped,
 	}
@@ -26,14 +26,15 @@ func (m *Machine) Status() Status {
 	if r.missing {
 		s.Parent = ParentMissing
 	}
-	oldest := pace.Soonest{At: l.oldest()}
+	var oldest pace.Soonest
 	if w := m.windows.open; w != nil {
 		oldest.Add(w.opened)
 	}
 	s.Targets = make([]TargetStatus, 0, len(m.targets.list))
 	waiting := map[*target]int{}
-	for _, p := range slices.Concat(l.list, l.aside) {
+	for _, p := range slices.Concat(l.list, m.publish.rejects.aside) {
 		waiting[p.t]++
+		oldest.Add(p.since)
 	}
 	for _, t := range m.targets.list {
 		oldest.Add(t.gate.Since())
@@ -49,7 +50,7 @@ func (p *publisher) face() *Trouble {
 		return nil
 	}
 	t := *p.trouble
-	if len(p.m.ledger.list) == 0 && p.rejects.waiting() {
+	if t.Reason == ReasonPushRejected && len(p.m.ledger.list) == 0 && p.rejects.waiting() {
 		t.Next = p.rejects.retryAt
 	}
 	return &t

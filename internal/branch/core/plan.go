@@ -60,6 +60,7 @@ func (m *Machine) settleSnapshot(p *pending) bool {
 func (m *Machine) lose(p *pending, label, text string) {
 	m.saves.end(p.save, SaveFailed, Commit{}, text)
 	m.cursors.Close(p.receipts, true)
+	m.publish.rejects.supersede(p)
 	if n := len(p.work.Changes); n > 0 {
 		m.dropped(p.t, label, n)
 	}
@@ -157,9 +158,15 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	switch {
 	case f.Reason == ReasonStore:
 		m.remote.distrust(Commit{}, WhyRecovery)
+		if o.p == nil {
+			t.health.touch, m.remote.refetch = true, true
+		}
 		m.publish.fail(o, f)
 		return
 	case o.aborted, f.Reason == ReasonCancelled, f.Reason == ReasonDeadline:
+		if o.p != nil {
+			o.p.cut = true
+		}
 		m.publish.fail(o, f)
 		return
 	case o.p == nil:
@@ -170,12 +177,15 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
 	m.cursors.Close(o.p.receipts, true)
 	m.ledger.undo(o.p)
-	m.healthOf(t).failed(f)
+	if o.p.resync == nil {
+		m.publish.rejects.supersede(o.p)
+	}
+	m.healthOf(t).failed(o.p, f)
 }
 
 // previewed ends the snapshot of a suspended target: nothing is retained or pushed, the result is shown.
 func (m *Machine) previewed(p *pending, in Written) {
-	if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil {
+	if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil && p.t.suspended() {
 		c.preview = &CellReport{Cell: c.id, Counts: in.Counts, Report: in.Report, At: m.now}
 	}
 	outcome := change.Settled
@@ -208,6 +218,9 @@ func (m *Machine) refused(p *pending, in Written) {
 	m.ledger.answer(p, change.RefusedOutcome, text, false)
 	m.cursors.Close(p.receipts, true)
 	m.ledger.undo(p)
+	if p.resync == nil {
+		m.publish.rejects.supersede(p)
+	}
 	m.healthOf(p.t).refused(p, in)
 }
 
@@ -223,7 +236,7 @@ func (m *Machine) committed(p *pending, in Written) {
 	m.healthOf(p.t).accepted(p)
 	m.skipped(p, in.Refused)
 	if p.resync != nil {
-		if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil {
+		if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil && !p.t.suspended() {
 			c.reported = &CellReport{Cell: c.id, Counts: in.Counts, Report: in.Report, At: m.now}
 			m.touched(p.t)
 		}

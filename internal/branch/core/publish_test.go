@@ -566,3 +566,21 @@ func TestStepIsDeterministic(t *testing.T) {
 	}
 	NewWithT(t).Expect(run()).To(Equal(run()))
 }
+
+// TestPlanThatWasCutOffWaitsForTheRetry: a plan that never ends in time must not keep the processor busy.
+func TestPlanThatWasCutOffWaitsForTheRetry(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "1")
+	b.wait(5*time.Second + 5*time.Minute)
+	b.Expect(all[core.Abort](b)).To(HaveLen(1))
+	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonDeadline, Text: "too slow"}})
+	b.idle()
+	b.wait(10*time.Second - time.Millisecond)
+	b.idle()
+	b.wait(time.Millisecond)
+	b.committed()
+	b.accepted()
+	b.Expect(b.status()).To(And(HaveField("Retained", 0), HaveField("Failing", BeNil())))
+}

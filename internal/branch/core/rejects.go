@@ -29,6 +29,9 @@ type rejects struct {
 	cursor  Seq
 	// wanted: try the writes set aside again.
 	wanted bool
+	// aside are the writes that were refused, bytes what they hold: at most half of the branch's budget.
+	aside []*pending
+	bytes int64
 }
 
 // waiting reports whether refused writes are tried again by themselves.
@@ -102,7 +105,7 @@ func (r *rejects) landed() {
 }
 
 func (r *rejects) holds(t *target) bool {
-	return slices.ContainsFunc(r.m.ledger.aside, func(p *pending) bool { return p.t == t }) ||
+	return slices.ContainsFunc(r.aside, func(p *pending) bool { return p.t == t }) ||
 		slices.ContainsFunc(r.m.ledger.list, func(p *pending) bool { return p.t == t && p.tried })
 }
 
@@ -139,13 +142,34 @@ func (r *rejects) setAside(p *pending) {
 	if p.work.Kind == KindWindow {
 		p.work.Source = MessageLive
 	}
-	l.aside = append(l.aside, p)
-	l.bytes += p.bytes
+	p.bytes = 0 // its changes are kept, not the decision
+	for i := range p.work.Changes {
+		p.bytes += p.work.Changes[i].Size()
+	}
+	r.aside = append(r.aside, p)
+	r.bytes += p.bytes
+	r.trim()
+}
+
+// trim drops the oldest writes set aside past half the budget: someone the remote always refuses may go on editing for
+// weeks, and the other half must stay free for those it does not refuse. Snapshots are asked for when the remote takes
+// the target's writes again.
+func (r *rejects) trim() {
+	for r.bytes > r.m.cfg.BufferMax/2 {
+		p := r.aside[0]
+		r.aside = r.aside[1:]
+		r.bytes -= p.bytes
+		r.m.cursors.Close(p.receipts, true)
+		r.m.dropped(p.t, "set_aside_budget", len(p.work.Changes))
+	}
 }
 
 // retry puts the writes set aside back at their places, to be planned again. What later writes decided without them
 // stays decided, so those objects are left out.
 func (r *rejects) retry() {
+	if r.isolating {
+		r.proceed() // the rest of a round may have turned out to need no commit
+	}
 	if !r.wanted {
 		return
 	}
@@ -156,7 +180,7 @@ func (r *rejects) retry() {
 			r.supersede(o)
 		}
 	}
-	for _, p := range l.aside {
+	for _, p := range r.aside {
 		i := slices.IndexFunc(l.list, func(o *pending) bool { return o.work.Seq > p.work.Seq })
 		if i < 0 {
 			i = len(l.list)
@@ -164,8 +188,9 @@ func (r *rejects) retry() {
 		l.unbuild(i)
 		l.list = slices.Insert(l.list, i, p)
 		l.waiting++
+		l.bytes += p.bytes
 	}
-	l.aside = nil
+	r.aside, r.bytes = nil, 0
 	for _, t := range r.m.targets.list {
 		if t.health.rejected != nil {
 			r.m.targets.askLost(t, RequestLost)
@@ -174,35 +199,49 @@ func (r *rejects) retry() {
 }
 
 // supersede takes out of older writes set aside what a later write of the same target covers: their content must not
-// come back over it. The later write may have found no difference only because the older one was still in the chain, so
-// a snapshot must tell what is missing.
+// come back over it, whatever became of the later one.
 func (r *rejects) supersede(by *pending) {
-	l := &r.m.ledger
-	if len(l.aside) == 0 {
+	if len(r.aside) == 0 {
 		return
 	}
 	newer := make(map[change.ObjectID]bool, len(by.work.Changes))
 	for i := range by.work.Changes {
 		newer[by.work.Changes[i].Object] = true
 	}
-	l.aside = slices.DeleteFunc(l.aside, func(p *pending) bool {
-		if p.t != by.t || p.work.Seq > by.work.Seq {
+	r.outdate(by.t, by.work.Seq, func(c *change.Change) bool {
+		return newer[c.Object] || (by.resync != nil && by.work.Snapshot.Cell == c.Cell)
+	})
+}
+
+// outdated is supersede for a later change that never became a write.
+func (r *rejects) outdated(c *change.Change) {
+	if t := r.m.targets.byKey[c.Target]; t != nil && len(r.aside) > 0 {
+		r.outdate(t, r.m.ledger.seq, func(o *change.Change) bool { return o.Object == c.Object })
+	}
+}
+
+// outdate takes changes out of the target's writes set aside up to a number. The later write may have found no
+// difference only because the older one was still in the chain, so a snapshot must tell what is missing.
+func (r *rejects) outdate(t *target, until Seq, newer func(*change.Change) bool) {
+	r.aside = slices.DeleteFunc(r.aside, func(p *pending) bool {
+		if p.t != t || p.work.Seq > until {
 			return false
 		}
 		var kept []change.Change
 		var size int64
-		for _, c := range p.work.Changes {
-			if !newer[c.Object] && (by.resync == nil || by.work.Snapshot.Cell != c.Cell) {
-				kept = append(kept, c)
+		for i := range p.work.Changes {
+			c := &p.work.Changes[i]
+			if !newer(c) {
+				kept = append(kept, *c)
 				size += c.Size()
-			} else if cl := p.t.cells.byID[c.Cell]; cl != nil {
+			} else if cl := t.cells.byID[c.Cell]; cl != nil {
 				r.m.targets.ask(cl, RequestLost)
 			}
 		}
 		if len(kept) == len(p.work.Changes) {
 			return false
 		}
-		l.bytes += size - p.bytes
+		r.bytes += size - p.bytes
 		p.work.Changes, p.bytes = kept, size
 		r.m.cursors.Doom(p.receipts)
 		if len(kept) == 0 {
@@ -214,10 +253,9 @@ func (r *rejects) supersede(by *pending) {
 
 // forget drops what is set aside for a target that is gone.
 func (r *rejects) forget(t *target) {
-	l := &r.m.ledger
-	l.aside = slices.DeleteFunc(l.aside, func(p *pending) bool {
+	r.aside = slices.DeleteFunc(r.aside, func(p *pending) bool {
 		if p.t == t {
-			l.bytes -= p.bytes
+			r.bytes -= p.bytes
 			r.m.cursors.Close(p.receipts, true)
 			r.m.dropped(t, "target_gone", len(p.work.Changes))
 		}
@@ -228,7 +266,7 @@ func (r *rejects) forget(t *target) {
 func (r *rejects) expire() {
 	if pace.Due(r.retryAt, r.m.now) {
 		r.retryAt = noTime
-		r.m.publish.revive()
+		r.wanted = true // a backoff that runs, or a host's own wish, goes on
 	}
 }
 

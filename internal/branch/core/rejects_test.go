@@ -4,6 +4,8 @@
 package core_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -225,4 +227,80 @@ func TestRejectedSnapshotIsAskedForAgain(t *testing.T) {
 	b.clear()
 	b.wait(5 * time.Minute)
 	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
+}
+
+// TestSetAsideIsBounded: an author whom the remote always refuses edits for weeks while the others go on.
+func TestSetAsideIsBounded(t *testing.T) {
+	b := newBed(t, func(c *core.Config) { c.BufferMax = 8 << 10 })
+	k := b.target("a")
+	b.warm(k)
+	for i := range 40 {
+		b.edit(k, bob, fmt.Sprint("bobs", i), "1")
+		b.wait(20 * time.Second)
+		b.committed()
+		b.rejected("bob may not push")
+		b.Expect(b.status().Bytes).To(BeNumerically("<=", 4<<10))
+		b.commitOne(k, "alices", strconv.Itoa(i))
+		b.wait(20 * time.Second)
+		b.Expect(b.accepted().Count).To(Equal(1))
+	}
+	s := b.status()
+	b.Expect(s.SetAside).To(BeNumerically(">", 2))
+	var dropped int
+	for _, o := range b.observed(core.ObservedDrop) {
+		b.Expect(o.Reason).To(Equal("set_aside_budget"))
+		dropped += o.Count
+	}
+	b.Expect(dropped+s.SetAside).To(Equal(40), "each is kept or counted")
+	b.edit(k, alice, "alices", "more")
+	b.edit(k, alice, "alices", "and more")
+	b.wait(4 * time.Second)
+	b.Expect(b.op).To(BeNil(), "what is set aside does not close windows early")
+	b.clear()
+	b.do(core.Recheck{Target: k, Token: "bob may now"})
+	b.run()
+	b.Expect(b.status().SetAside).To(BeZero())
+	b.Expect(all[core.Request](b)).To(ContainElement(HaveField("Cell", cm)), "snapshots bring what was dropped")
+}
+
+// TestSetAsideContentDoesNotComeBackOverALostEdit: the later edit of the object was accepted and dropped.
+func TestSetAsideContentDoesNotComeBackOverALostEdit(t *testing.T) {
+	for name, lose := range map[string]func(*bed, change.TargetKey){
+		"suspended": func(b *bed, k change.TargetKey) {
+			b.configure(k, func(c *core.TargetConfig) { c.Suspended = true })
+			b.edit(k, alice, "x", "")
+			b.configure(k, func(c *core.TargetConfig) { c.Suspended = false })
+		},
+		"suspended before its plan": func(b *bed, k change.TargetKey) {
+			b.edit(k, alice, "x", "")
+			b.configure(k, func(c *core.TargetConfig) { c.Suspended = true })
+			b.wait(5 * time.Second)
+			b.configure(k, func(c *core.TargetConfig) { c.Suspended = false })
+		},
+		"refused": func(b *bed, k change.TargetKey) {
+			b.edit(k, alice, "x", "")
+			b.wait(5 * time.Second)
+			b.refused("unplaceable-edit")
+		},
+		"failed": func(b *bed, k change.TargetKey) {
+			b.edit(k, alice, "x", "")
+			b.wait(5 * time.Second)
+			b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "no"}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			k := b.target("a")
+			b.warm(k)
+			b.edit(k, bob, "x", "created")
+			b.edit(k, bob, "y", "created")
+			b.wait(5 * time.Second)
+			b.committed()
+			b.rejected("bob may not push")
+			lose(b, k)
+			b.clear()
+			b.do(core.Recheck{Target: k, Token: "bob may now"})
+			b.Expect(names(outstanding[core.Write](b))).To(Equal([]string{"y=created"}), "x was deleted meanwhile")
+		})
+	}
 }

@@ -48,7 +48,7 @@ const lookSpacing = time.Second
 
 // hint closes the window of a busy branch, so that its push finds the move, and looks when the branch is idle.
 func (r *remote) hint(in Hint) {
-	if !r.known || (r.exists && !in.Tip.IsZero() && in.Tip == r.base) {
+	if !r.known || r.expects(in.Tip) {
 		return
 	}
 	if in.Source == HintRefresh {
@@ -60,6 +60,16 @@ func (r *remote) hint(in Hint) {
 	}
 	r.m.windows.close(CloseForeignCommit)
 	r.wish(WhyRefresh)
+}
+
+// expects reports whether a tip is no news: the base, or what a push brings whose answer is still on its way. The push
+// receiver may hear of our own push before we do.
+func (r *remote) expects(tip Commit) bool {
+	if tip.IsZero() {
+		return false
+	}
+	o, u := r.m.lane.op, r.m.publish.unresolved
+	return (r.exists && tip == r.base) || (o != nil && o.kind == opPush && o.tip == tip) || (u != nil && u.tip == tip)
 }
 
 // wish asks for a look as soon as the branch is idle and nothing else proved it.

@@ -341,3 +341,19 @@ func TestCaseU01_SkippedObjectsAreReported(t *testing.T) {
 	b.Expect(b.ts(k).Report).To(Equal("x: AmbiguousLayout"))
 	b.Expect(all[core.Advance](b)).To(BeEmpty(), "a refused object holds its cell's cursor")
 }
+
+// TestHintOfOurOwnPushIsNoNews: the push receiver may hear of a push before its answer came.
+func TestHintOfOurOwnPushIsNoNews(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.wait(time.Minute)
+	id := b.commitOne(k, "x", "1")
+	b.edit(k, alice, "y", "1")
+	b.do(core.Hint{Source: core.HintPush, Tip: id})
+	b.accepted()
+	b.do(core.Hint{Source: core.HintPush, Tip: id})
+	b.idle()
+	b.Expect(requests(b)).To(Equal([]string{"push"}), "one request for a healthy publication")
+	b.Expect(b.observed(core.ObservedWindow)).To(HaveLen(1), "the open window went on")
+}

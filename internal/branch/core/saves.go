@@ -5,6 +5,7 @@ package core
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/branch/core/group"
@@ -95,7 +96,11 @@ func (s *save) author() change.Author {
 	if !s.Named {
 		return change.Author{}
 	}
-	return change.Author{Kind: change.AuthorUser, Username: s.Username}
+	kind := change.AuthorUser
+	if strings.HasPrefix(s.Username, "system:serviceaccount:") {
+		kind = change.AuthorServiceAccount
+	}
+	return change.Author{Kind: kind, Username: s.Username}
 }
 
 // opened offers a new window to the waiting saves, first come first served.

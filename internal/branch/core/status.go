@@ -75,11 +75,11 @@ type TargetStatus struct {
 	GateText string
 	// Held is the number of changes that wait for the gate.
 	Held int
-	// Refusal is set while the folder or an edit is refused.
+	// Refusal is set while the folder or an edit is refused, until each cell it concerned had an accepted snapshot.
 	Refusal *Refusal
 	// PushRejected is set while a write of the target is set aside.
 	PushRejected *Trouble
-	// WriteFailed is the last failure of a write itself, until one succeeds.
+	// WriteFailed is the last failure of a write itself, until snapshots made up for what it lost.
 	WriteFailed *Trouble
 	// Preview is what a resume would do, while suspended (decisions 65).
 	Preview []CellReport

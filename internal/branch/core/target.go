@@ -161,6 +161,7 @@ func (r *registry) declare(in CellsDeclared) {
 		}
 	}
 	r.m.gate(t).settle()
+	r.m.healthOf(t).declared()
 	r.m.touched(t)
 }
 

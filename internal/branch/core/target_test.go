@@ -428,3 +428,131 @@ func TestNoDifferenceOnALostWriteProvesNothing(t *testing.T) {
 	b.Expect(all[core.Advance](b)).To(BeEmpty())
 	b.Expect(all[core.Request](b)).To(ContainElement(core.Request{Target: k, Cell: deploy, Why: core.RequestLost}))
 }
+
+func TestPlanThatTheResumeOvertookIsShownAsNeither(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a", func(c *core.TargetConfig) { c.Suspended = true })
+	b.snap(k, cm)
+	b.fetched()
+	b.configure(k, func(c *core.TargetConfig) { c.Suspended = false })
+	b.answer(core.Written{Outcome: core.WriteNothing, Counts: core.Counts{Created: 1}})
+	b.Expect(b.ts(k).Preview).To(BeEmpty(), "the target is not suspended any more")
+	b.wait(time.Second)
+	b.snap(k, cm)
+	b.looked()
+	b.configure(k, func(c *core.TargetConfig) { c.Suspended = true })
+	b.nothing()
+	b.Expect(b.ts(k).Retention).To(BeEmpty(), "retention is not shown while suspended")
+}
+
+// TestRefusalEndsWhenEveryCellItTouchedPassed: the snapshot of another type proves nothing for the refused one.
+func TestRefusalEndsWhenEveryCellItTouchedPassed(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.snap(k, cm, item(cm, "x", "1", 1))
+	b.snap(k, deploy)
+	b.fetched()
+	b.refused("unplaceable-edit: x")
+	b.nothing()
+	b.Expect(b.ts(k).Refusal).To(HaveField("Text", "unplaceable-edit: x"))
+	b.wait(time.Second)
+	b.snap(k, cm)
+	b.looked()
+	b.nothing()
+	b.Expect(b.ts(k).Refusal).To(BeNil())
+}
+
+func TestRefusalShowsWhatIsStillRefused(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.snap(k, cm)
+	b.snap(k, deploy)
+	b.fetched()
+	b.refused("first")
+	b.refused("second")
+	b.wait(time.Second)
+	b.snap(k, deploy)
+	b.looked()
+	b.nothing()
+	b.Expect(b.ts(k).Refusal).To(HaveField("Text", "first"))
+}
+
+// TestRefusedSnapshotIsTakenAgainWhenItsObjectChanged: decisions 62, for a refusal the first snapshot found.
+func TestRefusedSnapshotIsTakenAgainWhenItsObjectChanged(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	bad := item(cm, "x", "cannot be written", 1)
+	b.snap(k, cm, bad)
+	b.fetched()
+	b.answer(core.Written{
+		Outcome: core.WriteRefused, Refusal: &core.Refusal{Reason: "WriteBoundaryRefused", Text: "x"},
+		Refused: []change.ObjectID{bad.Object},
+	})
+	b.clear()
+	b.edit(k, alice, "y", "1")
+	b.wait(5 * time.Second)
+	b.committed()
+	b.accepted()
+	b.Expect(all[core.Request](b)).To(BeEmpty(), "another object changed")
+	b.wait(4 * time.Second)
+	b.edit(k, alice, "x", "back to what Git has")
+	b.wait(5 * time.Second)
+	b.nothing()
+	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestHealed}))
+}
+
+func TestRefusedCellThatIsNotDeclaredAnyMoreMakesTheFolderBeRead(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.snap(k, cm)
+	b.fetched()
+	b.refused("unplaceable-edit: x")
+	b.do(core.CellsDeclared{Target: k, Epoch: 1, Cells: []change.Cell{deploy}})
+	b.Expect(outstanding[core.Write](b).Work.Kind).To(Equal(core.KindTouch))
+	b.clear()
+	b.answer(core.Written{Outcome: core.WriteNothing})
+	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: deploy, Why: core.RequestHealed}))
+	b.wait(time.Second)
+	b.snap(k, deploy)
+	b.looked()
+	b.nothing()
+	b.Expect(b.ts(k).Refusal).To(BeNil())
+}
+
+// TestFailedWriteIsMadeUpForAlthoughOthersPass: a write of another type must not end the wait for the snapshot that
+// brings the lost one back.
+func TestFailedWriteIsMadeUpForAlthoughOthersPass(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "1")
+	b.wait(5 * time.Second)
+	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "no key"}})
+	b.snap(k, deploy)
+	b.looked()
+	b.nothing()
+	b.Expect(b.ts(k).WriteFailed).To(HaveField("Text", "no key"))
+	b.clear()
+	b.wait(10 * time.Second)
+	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
+	b.snap(k, cm)
+	b.looked()
+	b.committed()
+	b.Expect(b.ts(k).WriteFailed).To(BeNil())
+}
+
+func TestFolderThatCouldNotBeReadIsReadAfterTheNextFetch(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.wait(time.Minute)
+	b.remote.Tip = b.id()
+	b.do(core.Hint{Source: core.HintPush, Tip: b.remote.Tip})
+	b.looked()
+	b.fetched()
+	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonStore, Text: "corrupt"}})
+	b.idle()
+	b.wait(10 * time.Second)
+	b.fetched()
+	b.Expect(outstanding[core.Write](b).Work.Kind).To(Equal(core.KindTouch))
+}

@@ -229,7 +229,9 @@ func (w *world) foreign() {
 func (w *world) trouble() {
 	g := w.git
 	w.note("trouble")
-	switch w.rng.IntN(10) {
+	switch w.rng.IntN(11) {
+	case 10:
+		g.racing = w.now.Add(w.upTo(7 * time.Minute))
 	case 0, 1, 2:
 		g.down = !g.down
 	case 3:

@@ -63,6 +63,17 @@ type checker struct {
 	follow   map[core.Seq][]core.Seq
 	pushed   []core.Seq // by the last push
 	refused  map[core.Seq]bool
+	calls    calls
+}
+
+// calls follows when the machine talks to the remote.
+type calls struct {
+	failing *core.Trouble // after the last step
+	aside   int
+	revived bool      // somebody changed something that may help since
+	cycle   time.Time // when the first push of the present cycle began
+	pushes  int
+	last    time.Time
 }
 
 type recordKey struct {
@@ -152,6 +163,7 @@ func (c *checker) step(effects []core.Effect) {
 		}
 	}
 	c.alone(effects)
+	c.patient(effects)
 	if lanes > 1 {
 		c.w.failf("%d lane effects in one step", lanes)
 	}
@@ -396,6 +408,44 @@ func (c *checker) alone(effects []core.Effect) {
 	}
 }
 
+// patient: a failure is followed by its pause, and the pushes of a contended cycle by theirs (decisions 59).
+func (c *checker) patient(effects []core.Effect) {
+	k, now := &c.calls, c.w.now
+	for _, e := range effects {
+		switch e := e.(type) {
+		case core.Push:
+			if k.pushes == 0 {
+				k.cycle = now
+			}
+			if k.pushes++; k.pushes > 3 && now.Sub(k.last) < 200*time.Millisecond && !c.stopping {
+				c.w.failf("push %d of a cycle comes %s after the one before", k.pushes, now.Sub(k.last))
+			}
+		case core.Observe:
+			if e.Observation.What == core.ObservedPush || e.Observation.What == core.ObservedSetAside {
+				k.pushes = 0
+				k.revived = k.revived || e.Observation.Reason == "pushed"
+			}
+			continue
+		case core.Look, core.Fetch:
+		default:
+			continue
+		}
+		// When everything is rejected the status shows the next attempt of those writes, which new ones need not wait for.
+		if f := k.failing; f != nil && f.Reason != core.ReasonPushRejected && f.Next.After(now) && !k.revived &&
+			k.aside == 0 && !c.stopping {
+			c.w.failf("%T although the next attempt is due at %s", e, f.Next.Format("15:04:05.000"))
+		}
+	}
+	s := c.w.m.Status()
+	if s.Failing == nil || k.failing == nil || !s.Failing.Next.Equal(k.failing.Next) {
+		k.revived = false
+	}
+	if f := s.Failing; f != nil && f.Reason == core.ReasonContention && k.failing == nil && now.Sub(k.cycle) < 5*time.Minute {
+		c.w.failf("contention counts as a failure after %s", now.Sub(k.cycle))
+	}
+	k.failing, k.aside = s.Failing, s.SetAside
+}
+
 // landed checks what a push brought to the branch.
 func (c *checker) landed(before core.Commit, e core.Push) {
 	base := before
@@ -528,6 +578,9 @@ func (c *checker) status() {
 	}
 	if s.Bytes < 0 || s.Retained < 0 || s.Queue < 0 {
 		c.w.failf("negative counts: %d bytes, %d retained, %d queued", s.Bytes, s.Retained, s.Queue)
+	}
+	if s.SetAside > 12 { // half of the budget, at 1 KiB at least
+		c.w.failf("%d writes are set aside", s.SetAside)
 	}
 	if s.Retained == 0 && s.SetAside == 0 && s.Failing != nil && s.Failing.Next.IsZero() {
 		c.w.failf("a failure without work and without a next attempt")

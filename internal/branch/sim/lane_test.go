@@ -4,6 +4,7 @@
 package sim
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -193,6 +194,12 @@ func (l *lane) finish(op core.Op) {
 
 func (l *lane) done(in core.Input) {
 	l.effect = nil
+	if p, ok := in.(core.Pushed); ok {
+		l.w.check.calls.last = l.w.now
+		if p.Outcome == core.PushRejected {
+			l.w.check.calls.pushes = 0 // no contention
+		}
+	}
 	l.w.step(in)
 }
 
@@ -261,6 +268,9 @@ func (l *lane) push(op core.Op, e core.Push) {
 		l.done(core.Pushed{Op: op, Outcome: out, Reason: f.Reason, Text: f.Text, RetryAfter: f.RetryAfter})
 		return
 	}
+	if w.git.racing.After(w.now) && w.chance(90) {
+		w.git.foreignCommit(map[string]string{"RACE": fmt.Sprint(w.rng.IntN(1000))}, nil)
+	}
 	out := w.receive(e)
 	in := core.Pushed{Op: op, Outcome: out, Text: words[w.rng.IntN(len(words))]}
 	switch out {
@@ -288,6 +298,9 @@ func (w *world) receive(e core.Push) core.PushOutcome {
 	w.note("  remote: %s", out)
 	if out == core.PushAccepted {
 		w.check.landed(before, e)
+		if w.chance(30) { // the push receiver may be faster than the answer
+			w.after(w.upTo(time.Second), func() { w.step(core.Hint{Source: core.HintPush, Tip: e.Tip}) })
+		}
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/branch/core"
 )
@@ -47,7 +48,8 @@ type git struct {
 	named     bool        // the parent branch is named by the configuration
 	refuse    reject
 	down      bool
-	reset     int // how often history was lost: wiped, forced, deleted
+	racing    time.Time // until then another writer is nearly always faster
+	reset     int       // how often history was lost: wiped, forced, deleted
 	foreignly map[string]int
 }
 

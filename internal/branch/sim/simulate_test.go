@@ -45,7 +45,7 @@ func (w *world) calm() {
 	}
 	w.quiet = true
 	g := w.git
-	g.down, g.refuse = false, reject{}
+	g.down, g.refuse, g.racing = false, reject{}, time.Time{}
 	if g.named && g.main.IsZero() {
 		g.main = g.add(commit{foreign: true, tree: map[string]string{"README": "found again"}})
 	}
@@ -72,6 +72,7 @@ func (w *world) calm() {
 	}
 	w.step(core.Hint{Source: core.HintPush})
 	w.run(w.now.Add(settle))
+	w.healed()
 	for _, t := range w.targets {
 		if t.on {
 			w.step(core.Recheck{Target: t.key, Token: "final"})
@@ -79,6 +80,30 @@ func (w *world) calm() {
 	}
 	w.run(w.now.Add(settle))
 	w.finalChecks()
+}
+
+// healed checks what must be well again without anybody's help.
+func (w *world) healed() {
+	if w.dead() {
+		return
+	}
+	for _, t := range w.m.Status().Targets {
+		switch {
+		case t.Refusal != nil:
+			w.failf("%s is still refused: %+v", t.Target, *t.Refusal)
+		case t.WriteFailed != nil:
+			w.failf("%s still fails: %+v", t.Target, *t.WriteFailed)
+		case t.PushRejected != nil:
+			w.failf("%s is still rejected: %+v", t.Target, *t.PushRejected)
+		case t.Gate != core.GateOpen:
+			w.failf("the gate of %s is %s", t.Target, t.Gate)
+		case t.Held != 0 || t.Waiting != 0:
+			w.failf("%s holds %d changes and %d writes", t.Target, t.Held, t.Waiting)
+		}
+	}
+	if w.git.reset == 0 {
+		w.equal(func(p string) bool { return w.git.foreignly[p] == 0 })
+	}
 }
 
 func (w *world) finalChecks() {
@@ -101,6 +126,11 @@ func (w *world) finalChecks() {
 			w.failf("save %s is still %s", r.save.ID, r.state)
 		}
 	}
+	w.equal(func(string) bool { return true })
+}
+
+// equal compares the folders with the cluster, as far as the paths count.
+func (w *world) equal(counts func(string) bool) {
 	tree := w.git.tree(w.git.tip)
 	if w.git.tip.IsZero() {
 		tree = w.git.tree(w.git.main)
@@ -111,10 +141,14 @@ func (w *world) finalChecks() {
 		}
 		for _, id := range t.cells {
 			for _, n := range names {
-				got, has := tree[path(t.key, id, n)]
+				p := path(t.key, id, n)
+				got, has := tree[p]
 				want, live := w.cluster.live[id][n]
+				if !counts(p) {
+					continue
+				}
 				if has != live || got != want.value {
-					w.failf("%s: Git holds %q, the cluster %q", path(t.key, id, n), got, want.value)
+					w.failf("%s: Git holds %q, the cluster %q", p, got, want.value)
 				}
 			}
 		}

@@ -130,6 +130,10 @@ func (w *world) step(in core.Input) {
 		return
 	}
 	w.note("> %s", describeInput(in))
+	switch in.(type) {
+	case core.TargetSet, core.Recheck, core.Shutdown:
+		w.check.calls.revived = true
+	}
 	effects := w.m.Step(w.now, in)
 	if w.spoil != nil {
 		effects = w.spoil(w, effects)
