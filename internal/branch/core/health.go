@@ -4,10 +4,9 @@
 package core
 
 import (
-	"maps"
-	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/debt"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -15,14 +14,12 @@ import (
 // health is what is wrong with one target's folder or writes.
 type health struct {
 	refusal *Refusal
-	// objects are those whose live write or snapshot was refused: when one of them is accepted, snapshots may clear the
-	// refusal. cells are those whose last snapshot was refused, and why.
-	objects map[change.ObjectID]change.Cell
-	cells   map[change.Cell]Refusal
-	// failure is the last write that failed by itself, failing the cells it lost something of, and failures counts them
-	// in a row, for the ladder of new snapshots.
+	// undone is what refused writes left: when one of its objects is accepted, snapshots may clear the refusal.
+	undone debt.Debt[Refusal]
+	// failure is the last write that failed by itself, lost what such writes left; failures counts them in a row, for
+	// the ladder of new snapshots.
 	failure  *Trouble
-	failing  []change.Cell
+	lost     debt.Debt[struct{}]
 	failures int
 	// rejected is set while the remote refuses a write of the target.
 	rejected *Trouble
@@ -39,55 +36,34 @@ type healer struct {
 
 func (m *Machine) healthOf(t *target) healer { return healer{m: m, t: t, h: &t.health} }
 
-// cells lists the streams a write came from.
-func (p *pending) cells() (cells []change.Cell) {
-	if p.resync != nil {
-		return []change.Cell{p.work.Snapshot.Cell}
+// declared looks at the folder anew when a refused cell is not declared any more: nothing else would.
+func (k healer) declared() {
+	if k.h.undone.Stale(k.follows) {
+		k.h.touch = true
 	}
-	for i := range p.work.Changes {
-		if c := p.work.Changes[i].Cell; !slices.Contains(cells, c) {
-			cells = append(cells, c)
-		}
+	if k.h.failure != nil {
+		k.h.lost.Paid(change.Cell{}, k.follows)
+		k.recovered()
 	}
-	return cells
 }
 
-// declared looks at the folder anew when a refused or failed cell is not declared any more: nothing else would.
-func (k healer) declared() {
-	gone := func(c change.Cell) bool { return k.t.cells.byID[c] == nil }
-	for c := range k.h.cells {
-		k.h.touch = k.h.touch || gone(c)
-	}
-	for _, c := range k.h.objects {
-		k.h.touch = k.h.touch || gone(c)
-	}
-	if k.h.failing = slices.DeleteFunc(k.h.failing, gone); k.h.failure != nil && len(k.h.failing) == 0 {
-		k.h.failure = nil
-	}
-}
+func (k healer) follows(c change.Cell) bool { return k.t.cells.byID[c] != nil }
 
 // refused notes a refused write.
 func (k healer) refused(p *pending, in Written) {
 	k.refuse(in.Refusal, false)
-	if k.h.objects == nil {
-		k.h.objects, k.h.cells = map[change.ObjectID]change.Cell{}, map[change.Cell]Refusal{}
-	}
+	why := *k.h.refusal
 	for i := range p.work.Changes {
-		k.remember(p.work.Changes[i].Object, p.work.Changes[i].Cell)
+		k.h.undone.Object(p.work.Changes[i].Object, p.work.Changes[i].Cell, why)
 	}
 	if p.resync == nil {
+		k.h.touch = k.h.touch || k.h.undone.Stale(k.follows)
 		return
 	}
 	cell := p.work.Snapshot.Cell
-	k.h.cells[cell] = *k.h.refusal
+	k.h.undone.Cell(cell, why)
 	for _, id := range in.Refused {
-		k.remember(id, cell)
-	}
-}
-
-func (k healer) remember(id change.ObjectID, c change.Cell) {
-	if len(k.h.objects) < refusedObjectsMax {
-		k.h.objects[id] = c
+		k.h.undone.Object(id, cell, why)
 	}
 }
 
@@ -109,42 +85,33 @@ func (k healer) accepted(p *pending) {
 	if p.resync != nil {
 		k.h.failures = 0
 		k.passed(p.work.Snapshot.Cell)
-	}
-	if k.h.failure != nil && len(k.h.failing) == 0 {
-		k.h.failure = nil
-		k.m.touched(k.t)
-	}
-	if p.resync != nil {
 		return
 	}
 	hit := false
 	for i := range p.work.Changes {
 		id := p.work.Changes[i].Object
-		if _, ok := k.h.objects[id]; ok {
-			delete(k.h.objects, id)
-			hit = true
-		}
+		k.h.lost.Wrote(id)
+		hit = k.h.undone.Wrote(id) || hit
 	}
+	k.recovered()
 	for _, c := range k.t.cells.list {
-		if hit && (c.Lost || k.refuses(c.id)) {
+		if _, owed := k.h.undone.Why(c.id); hit && (c.Lost || owed) {
 			k.m.targets.ask(c, RequestHealed)
 		}
 	}
 }
 
-// passed notes an accepted snapshot of a cell: what was refused of it is written or gone. Cells that are not declared
-// any more count for nothing.
+// passed notes an accepted snapshot of a cell. What is still refused is what the refusal says from now on.
 func (k healer) passed(cell change.Cell) {
-	over := func(c change.Cell) bool { return c == cell || k.t.cells.byID[c] == nil }
-	maps.DeleteFunc(k.h.objects, func(_ change.ObjectID, c change.Cell) bool { return over(c) })
-	maps.DeleteFunc(k.h.cells, func(c change.Cell, _ Refusal) bool { return over(c) })
-	k.h.failing = slices.DeleteFunc(k.h.failing, over)
-	if len(k.h.objects) == 0 && len(k.h.cells) == 0 {
+	k.h.lost.Paid(cell, k.follows)
+	k.recovered()
+	k.h.undone.Paid(cell, k.follows)
+	if k.h.undone.Empty() {
 		k.clear()
 		return
 	}
 	for _, c := range k.t.cells.list {
-		if r, ok := k.h.cells[c.id]; ok {
+		if r, owed := k.h.undone.Why(c.id); owed {
 			k.h.refusal.Reason, k.h.refusal.Text = r.Reason, r.Text
 			k.m.touched(k.t)
 			return
@@ -152,13 +119,16 @@ func (k healer) passed(cell change.Cell) {
 	}
 }
 
-func (k healer) refuses(cell change.Cell) bool {
-	_, ok := k.h.cells[cell]
-	return ok
+// recovered ends a failure when later writes made up for it.
+func (k healer) recovered() {
+	if k.h.failure != nil && k.h.lost.Empty() {
+		k.h.failure = nil
+		k.m.touched(k.t)
+	}
 }
 
 func (k healer) clear() {
-	k.h.objects, k.h.cells = nil, nil
+	k.h.undone = debt.Debt[Refusal]{}
 	if k.h.refusal != nil {
 		k.h.refusal = nil
 		k.m.touched(k.t)
@@ -181,10 +151,16 @@ func (k healer) read(in Written) {
 
 // failed notes a write that failed by itself and schedules snapshots that re-derive what it lost.
 func (k healer) failed(p *pending, f Failure) {
-	for _, c := range p.cells() {
-		if k.t.cells.byID[c] != nil && !slices.Contains(k.h.failing, c) {
-			k.h.failing = append(k.h.failing, c)
+	for i := range p.work.Changes {
+		if c := p.work.Changes[i].Cell; k.follows(c) {
+			k.h.lost.Object(p.work.Changes[i].Object, c, struct{}{})
 		}
+	}
+	if p.resync != nil && k.follows(p.work.Snapshot.Cell) {
+		k.h.lost.Cell(p.work.Snapshot.Cell, struct{}{})
+	}
+	if k.h.lost.Empty() && p.work.Kind != KindAtomic && p.work.Kind != KindSave {
+		return // of types that are not followed any more: nothing could make up for it
 	}
 	k.h.failures++
 	delay := pace.Ladder(k.h.failures, k.m.cfg.RetryMin, k.m.cfg.RetryMax)

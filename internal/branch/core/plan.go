@@ -10,9 +10,6 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
 
-// refusedObjectsMax bounds the objects remembered of refused writes, per target.
-const refusedObjectsMax = 1000
-
 // settleLocally ends or moves an undecided write that must not be planned now. It reports whether it did.
 func (m *Machine) settleLocally(p *pending) bool {
 	t := p.t

@@ -79,7 +79,7 @@ type TargetStatus struct {
 	Refusal *Refusal
 	// PushRejected is set while a write of the target is set aside.
 	PushRejected *Trouble
-	// WriteFailed is the last failure of a write itself, until snapshots made up for what it lost.
+	// WriteFailed is the last failure of a write itself, until later writes made up for what it lost.
 	WriteFailed *Trouble
 	// Preview is what a resume would do, while suspended (decisions 65).
 	Preview []CellReport
