@@ -73,6 +73,11 @@ func (b *bench) keys(ids ...*age.X25519Identity) encryption.Keys {
 	for i, id := range ids {
 		secret[fmt.Sprintf("%d.agekey", i)] = []byte(id.String())
 	}
+	return b.keysOf(secret)
+}
+
+func (b *bench) keysOf(secret map[string][]byte) encryption.Keys {
+	b.t.Helper()
 	k, err := encryption.ResolveKeys(encryption.KeySource{ExtractFromSecret: true, SecretName: "ns/keys", Secret: secret})
 	b.g.Expect(err).NotTo(HaveOccurred())
 	return k

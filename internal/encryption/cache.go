@@ -26,12 +26,14 @@ type Cache struct {
 	keys    lru[[32]byte, []byte]
 	sealed  lru[[32]byte, []byte]
 	rekeyed lru[[32]byte, struct{}]
+	// made are the data keys that this process made or proved, by object.
+	made lru[[32]byte, struct{}]
 }
 
 // NewCache makes an empty Cache.
 func NewCache() *Cache {
 	return &Cache{keys: newLRU[[32]byte, []byte](maxDataKeys), sealed: newLRU[[32]byte, []byte](maxSealed),
-		rekeyed: newLRU[[32]byte, struct{}](maxRekeyed)}
+		rekeyed: newLRU[[32]byte, struct{}](maxRekeyed), made: newLRU[[32]byte, struct{}](maxDataKeys)}
 }
 
 func (c *Cache) dataKey(id [32]byte) []byte {
@@ -71,6 +73,19 @@ func (c *Cache) keepRekeyed(id [32]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rekeyed.put(id, struct{}{}, 1)
+}
+
+func (c *Cache) wasMade(id [32]byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.made.get(id)
+	return ok
+}
+
+func (c *Cache) keepMade(id [32]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made.put(id, struct{}{}, 1)
 }
 
 // lru drops what was used the longest time ago when the costs of its entries exceed the limit.

@@ -17,6 +17,7 @@ import (
 	"github.com/getsops/sops/v3/aes"
 	sopsage "github.com/getsops/sops/v3/age"
 	"github.com/getsops/sops/v3/config"
+	"github.com/getsops/sops/v3/keys"
 	"github.com/getsops/sops/v3/logging"
 	yamlstore "github.com/getsops/sops/v3/stores/yaml"
 
@@ -226,21 +227,25 @@ func (s *Sealer) dataKey(meta *sops.Metadata) []byte {
 		return key
 	}
 	for _, k := range meta.KeyGroups[0] {
-		m, ok := k.(*sopsage.MasterKey)
-		if !ok {
-			continue
-		}
-		identity := s.o.Keys.own[m.Recipient]
-		if identity == nil {
-			continue
-		}
-		sopsage.ParsedIdentities{identity}.ApplyToMasterKey(m) // without one SOPS would look into the environment
-		if key, err := m.Decrypt(); err == nil && len(key) == 32 {
+		if key, _ := s.openBlock(k); key != nil {
 			s.o.Cache.keepDataKey(id, key)
 			return key
 		}
 	}
 	return nil
+}
+
+// openBlock decrypts a data key with an identity of the operator; own is false when there is none for it.
+func (s *Sealer) openBlock(k keys.MasterKey) (key []byte, own bool) {
+	m, ok := k.(*sopsage.MasterKey)
+	if !ok || s.o.Keys.own[m.Recipient] == nil {
+		return nil, false
+	}
+	sopsage.ParsedIdentities{s.o.Keys.own[m.Recipient]}.ApplyToMasterKey(m) // without one SOPS would look into the environment
+	if key, err := m.Decrypt(); err == nil && len(key) == 32 {
+		return key, true
+	}
+	return nil, true
 }
 
 // blocksID identifies a data key by its encrypted forms.

@@ -46,8 +46,20 @@ func TestDocumentOfThePeople(t *testing.T) {
 	}
 	b.g.Expect(b.seal(request(doc)).Outcome).To(Equal(plan.SealUnchanged))
 
-	live["url"] = "postgres://other"
+	live["url"] = "postgres://first"
 	res := b.seal(request(doc))
+	b.g.Expect(res.Notes).To(ContainElement(ContainSubstring("somebody else made the present one")))
+	form := func(doc []byte) (keys []string) {
+		for line := range strings.Lines(body(doc)) {
+			key, _, _ := strings.Cut(line, ": ENC")
+			keys = append(keys, key)
+		}
+		return keys
+	}
+	b.g.Expect(form(res.Document)).To(Equal(form(doc)), "with another data key, its form stays")
+
+	live["url"], doc = "postgres://other", res.Document
+	res = b.seal(request(doc))
 	added, removed := changedLines(doc, res.Document)
 	b.g.Expect(keysOf(added)).To(Equal([]string{"lastmodified", "mac", "url"}))
 	b.g.Expect(keysOf(removed)).To(Equal([]string{"lastmodified", "mac", "url"}))
@@ -152,6 +164,14 @@ func TestReleasedCommand(t *testing.T) {
 		o["metadata"].(map[string]any)["annotations"] = map[string]any{"yes": "yes", "date": "2026-01-01", "n": "1", "text": "a: b\nc # d", "emoji": "😀"}
 	}).Desired
 	b.g.Expect(b.seal(r).Outcome).To(Equal(plan.SealUnchanged))
+
+	// What a person edits with the command is ours all the same, also after a restart.
+	b.restart()
+	r.Desired = b.request(nil, map[string]string{"a": "newer", "lines": "x\ny\n", "empty": "", "bytes": "\x00\xff", "quote": `"'\`}, func(o map[string]any) {
+		o["metadata"].(map[string]any)["annotations"] = map[string]any{"yes": "yes", "date": "2026-01-01", "n": "1", "text": "a: b\nc # d", "emoji": "😀"}
+	}).Desired
+	added, _ = changedLines(edited, b.seal(r).Document)
+	b.g.Expect(keysOf(added)).To(Equal([]string{"a", "lastmodified", "mac"}))
 
 	_, err = b.command(dir, newIdentity(), "decrypt", path)
 	b.g.Expect(err).To(HaveOccurred(), "a stranger reads nothing")

@@ -66,44 +66,34 @@ func (w *sealing) encrypt() ([]byte, error) {
 	if err := w.verify(doc, tree, key); err != nil {
 		return nil, err
 	}
-	w.o.Cache.keepDataKey(blocksID(meta), key)
+	id := blocksID(meta)
+	w.o.Cache.keepDataKey(id, key)
+	w.o.Cache.keepMade(w.madeID(id))
 	return doc, nil
 }
 
-// keys decides about the data key. It is kept, with the blocks of the recipients that stay, unless somebody may not read
-// any more or a re-key is asked for.
+// keys decides about the data key. The one in the document is kept when this operator made it for the recipients in force,
+// unless a re-key is asked for. Who may read no more, or brought a key of their own, must not read what comes.
 func (w *sealing) keys() (key []byte, cipher aes.Cipher, meta *sops.Metadata, err error) {
 	meta = &sops.Metadata{Version: sopsVersion}
-	had := map[string]sops.KeyGroup{}
-	keep := w.git.state == open && w.o.Rekey == "" && len(without(recipientsOf(&w.git.meta), w.recipients)) == 0
-	cipher = aes.NewCipher()
-	if keep {
-		key, cipher, meta.Version = w.git.key, w.git.cipher, w.git.meta.Version
-		for _, k := range w.git.meta.KeyGroups[0] {
-			had[k.ToString()] = append(had[k.ToString()], k)
+	if w.git.state == open && w.o.Rekey == "" {
+		had := recipientsOf(&w.git.meta)
+		switch {
+		case len(without(had, w.recipients)) > 0 || len(without(w.recipients, had)) > 0:
+			w.notes = append(w.notes, w.r.Path+" is encrypted with a new data key, since its recipients changed")
+		case !w.ours():
+			w.notes = append(w.notes, w.r.Path+" is encrypted with a new data key, since somebody else made the present one")
+		default:
+			meta.Version, meta.KeyGroups = w.git.meta.Version, w.git.meta.KeyGroups
+			return w.git.key, w.git.cipher, meta, nil
 		}
-		if len(without(w.recipients, recipientsOf(&w.git.meta))) == 0 {
-			meta.KeyGroups = w.git.meta.KeyGroups // also their order
-			return key, cipher, meta, nil
-		}
-	} else {
-		if w.git.state == open && w.o.Rekey == "" {
-			w.notes = append(w.notes, w.r.Path+" is encrypted with a new data key, since its recipients became fewer")
-		}
-		key = make([]byte, 32)
-		_, _ = rand.Read(key) // never fails (crypto/rand)
 	}
+	key = make([]byte, 32)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
 	group := sops.KeyGroup{}
 	err = guard("a recipient", func() error {
 		for _, r := range w.recipients {
-			if blocks := had[r]; len(blocks) > 0 {
-				group = append(group, blocks[0])
-				continue
-			}
-			k, err := sopsage.MasterKeyFromRecipient(r)
-			if err == nil {
-				err = k.Encrypt(key)
-			}
+			k, err := w.block(r, key)
 			if err != nil {
 				return fmt.Errorf("the age recipient %q cannot be encrypted for", shortened(r))
 			}
@@ -112,7 +102,22 @@ func (w *sealing) keys() (key []byte, cipher aes.Cipher, meta *sops.Metadata, er
 		return nil
 	})
 	meta.KeyGroups = []sops.KeyGroup{group}
-	return key, cipher, meta, err
+	return key, aes.NewCipher(), meta, err
+}
+
+// block encrypts the data key for one recipient.
+func (w *sealing) block(recipient string, key []byte) (*sopsage.MasterKey, error) {
+	k, err := sopsage.MasterKeyFromRecipient(recipient)
+	if err != nil {
+		return nil, err
+	}
+	identity := w.o.Keys.own[recipient]
+	if identity == nil {
+		return k, k.Encrypt(key)
+	}
+	enc, err := ownBlock(identity, w.r.Object, w.recipients, key)
+	k.SetEncryptedDataKey(enc)
+	return k, err
 }
 
 // run encrypts a copy of the tree and signs it with the MAC.
@@ -219,6 +224,11 @@ func (w *sealing) verify(doc []byte, tree sops.TreeBranch, key []byte) error {
 		got := recipientsOf(&t.Metadata)
 		if len(without(w.recipients, got)) != 0 || len(without(got, w.recipients)) != 0 {
 			return failed
+		}
+		for _, k := range t.Metadata.KeyGroups[0] {
+			if opened, own := w.openBlock(k); own && !bytes.Equal(opened, key) {
+				return failed
+			}
 		}
 		cipher := aes.NewCipher()
 		mac, err := t.Decrypt(key, cipher)

@@ -309,6 +309,7 @@ func TestComments(t *testing.T) {
 	b.g.Expect(err).NotTo(HaveOccurred())
 	b.g.Expect(b.seal(b.request(doc, pair)).Outcome).To(Equal(plan.SealUnchanged))
 
+	doc = b.seal(b.request(doc, map[string]string{"a": pair["a"], "b": "first-change", "c": pair["c"]})).Document
 	r := b.request(doc, map[string]string{"a": pair["a"], "b": "changed-value", "c": pair["c"]})
 	res := b.seal(r)
 	added, removed := changedLines(doc, res.Document)
