@@ -84,6 +84,9 @@ func (r *remote) wish(why Why) {
 	w.wanted, w.why, w.at = true, why, r.m.now
 }
 
+// postpone gives something that proves the remote anyway the time to come first.
+func (r *remote) postpone() { r.wished.notBefore = r.m.now.Add(lookSpacing) }
+
 // prove notes that a request begun at from found the remote at the base.
 func (r *remote) prove(from time.Time, by string, tip Commit) {
 	r.proof = proof{from: from, at: r.m.now, by: by, tip: tip}

@@ -242,6 +242,8 @@ func TestRecheckLooksAndAsksForEveryCell(t *testing.T) {
 	b.warm(k)
 	b.wait(time.Minute)
 	b.do(core.Recheck{Target: k, Token: "now"})
+	b.Expect(requests(b)).To(BeEmpty(), "the look of a snapshot may come first")
+	b.wait(time.Second)
 	b.Expect(b.looked().Why).To(Equal(core.WhyRecheck))
 	b.Expect(all[core.Request](b)).To(ConsistOf(
 		core.Request{Target: k, Cell: cm, Why: core.RequestRecheck},
@@ -252,6 +254,20 @@ func TestRecheckLooksAndAsksForEveryCell(t *testing.T) {
 	b.do(core.Recheck{Target: k, Token: "now"})
 	b.Expect(all[core.Request](b)).To(BeEmpty(), "a token is handled once")
 	b.Expect(requests(b)).To(BeEmpty())
+}
+
+func TestRecheckSharesTheLookOfItsSnapshots(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.wait(time.Minute)
+	b.do(core.Recheck{Target: k, Token: "now"})
+	b.wait(100 * time.Millisecond)
+	b.snap(k, cm)
+	b.looked()
+	b.nothing()
+	b.wait(time.Minute)
+	b.Expect(requests(b)).To(Equal([]string{"look"}))
 }
 
 // TestCaseU03: a server that accepts connections and never answers.

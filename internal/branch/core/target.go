@@ -173,6 +173,10 @@ func (r *registry) recheck(in Recheck) {
 	t.seen.rechecked = in.Token
 	r.m.publish.revive()
 	r.m.remote.wish(WhyRecheck)
+	if len(t.cells.list) > 0 {
+		// The look that the first of the snapshots needs serves for this one too.
+		r.m.remote.postpone()
+	}
 	r.askAll(t, RequestRecheck)
 	r.m.touched(t)
 }
