@@ -91,15 +91,18 @@ bench: tools manager ## Run the benchmarks and print one table.
 
 ##@ Deployment
 
+# A field manager of its own: an upgrade must not take back what people added to the KubeProvider with kubectl apply.
+APPLY = --server-side --field-manager=gitops-reverser-install
+
 .PHONY: install
 install: tools ## Install the CRDs into the cluster of KUBECONFIG.
-	$(TOOLS)/kustomize build config/crd | $(TOOLS)/kubectl apply --server-side -f -
+	$(TOOLS)/kustomize build config/crd | $(TOOLS)/kubectl apply $(APPLY) -f -
 
 .PHONY: deploy
 deploy: tools ## Deploy the operator into the cluster of KUBECONFIG.
-	$(TOOLS)/kustomize build config/crd | $(TOOLS)/kubectl apply --server-side -f -
+	$(TOOLS)/kustomize build config/crd | $(TOOLS)/kubectl apply $(APPLY) -f -
 	$(TOOLS)/kubectl wait --for=condition=Established --timeout=60s -f config/crd/bases/configbutler.ai_kubeproviders.yaml
-	$(TOOLS)/kustomize build config/default | sed 's#ghcr.io/configbutler/gitops-reverser:latest#$(IMG)#' | $(TOOLS)/kubectl apply --server-side -f -
+	$(TOOLS)/kustomize build config/default | sed 's#ghcr.io/configbutler/gitops-reverser:latest#$(IMG)#' | $(TOOLS)/kubectl apply $(APPLY) -f -
 
 .PHONY: docker-build
 docker-build: ## Build the image IMG.

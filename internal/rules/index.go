@@ -213,7 +213,11 @@ func (ix *index) missing(r *Compiled, it *compiledItem, resource string, f *find
 			return
 		}
 	}
-	f.notServed = append(f.notServed, fmt.Sprintf("%q is not served%s.%s", resource, in(it), ix.suggest(r, it, resource)))
+	if text := ix.otherScope(r, resource); text != "" {
+		f.notServed = append(f.notServed, text)
+		return
+	}
+	f.notServed = append(f.notServed, fmt.Sprintf("%q is not served%s.%s", resource, in(it), ix.suggest(resource)))
 }
 
 func in(it *compiledItem) string {
@@ -227,17 +231,29 @@ func in(it *compiledItem) string {
 	return s
 }
 
-// suggest helps with the usual slips: the wrong kind of rule, group or version, the kind or the singular.
-func (ix *index) suggest(r *Compiled, it *compiledItem, resource string) string {
+// otherScope says that a resource is served and that a rule of this kind cannot select it.
+func (ix *index) otherScope(r *Compiled, resource string) string {
 	for _, group := range slices.Sorted(maps.Keys(ix.resources[resource])) {
 		for _, v := range ix.resources[resource][group] {
 			switch {
 			case v.reason == onlySub || v.reason == notServed:
-			case !inScope(r, v) && v.typ.Namespaced:
-				return " It is namespaced: use a WatchRule."
-			case !inScope(r, v):
-				return " It is cluster-scoped: use a ClusterWatchRule."
+			case inScope(r, v):
+				return ""
+			case v.typ.Namespaced:
+				return fmt.Sprintf("%q is namespaced: a ClusterWatchRule selects cluster-scoped types only.", resource)
 			default:
+				return fmt.Sprintf("%q is cluster-scoped: a WatchRule selects namespaced types only.", resource)
+			}
+		}
+	}
+	return ""
+}
+
+// suggest helps with the usual slips: the wrong group or version, the kind or the singular.
+func (ix *index) suggest(resource string) string {
+	for _, group := range slices.Sorted(maps.Keys(ix.resources[resource])) {
+		for _, v := range ix.resources[resource][group] {
+			if v.reason != onlySub && v.reason != notServed {
 				return fmt.Sprintf(" It is served as %s.", v.typ.APIVersion())
 			}
 		}

@@ -297,11 +297,11 @@ func TestUnresolvedNames(t *testing.T) {
 		}},
 		{"cluster-scoped in a WatchRule", rule("r", 0, named("namespaces")), standard, Answer{
 			Status: False, Reason: ReasonResourceNotServed,
-			Message: `"namespaces" is not served. It is cluster-scoped: use a ClusterWatchRule.`,
+			Message: `"namespaces" is cluster-scoped: a WatchRule selects namespaced types only.`,
 		}},
 		{"namespaced in a ClusterWatchRule", clusterRule("r", named("configmaps")), standard, Answer{
 			Status: False, Reason: ReasonResourceNotServed,
-			Message: `"configmaps" is not served. It is namespaced: use a WatchRule.`,
+			Message: `"configmaps" is namespaced: a ClusterWatchRule selects cluster-scoped types only.`,
 		}},
 		{"denied", rule("r", 0, named("pods")), standard, Answer{
 			Status: False, Reason: ReasonResourceExcluded, Stalled: true,

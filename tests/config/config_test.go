@@ -286,6 +286,9 @@ func TestMakefile(t *testing.T) {
 	} {
 		g.Expect(text).To(MatchRegexp(`(?m)^%s:.*## \S`, name), "%s", name)
 	}
+	g.Expect(text).To(MatchRegexp(`(?m)^APPLY = --server-side --field-manager=%s$`, harness.InstallManager),
+		"the tests install as make does")
+	g.Expect(regexp.MustCompile(`kubectl apply [^$].*`).FindString(text)).To(BeEmpty(), "all of it as one field manager")
 	for _, m := range regexp.MustCompile(`(?m)^([a-z][\w-]*):`).FindAllStringSubmatch(text, -1) {
 		g.Expect(text).To(MatchRegexp(`(?m)^%s:.*## \S`, m[1]), "%s has no help", m[1])
 		g.Expect(text).To(MatchRegexp(`(?m)^\.PHONY:.*\b%s\b`, m[1]), "%s is a command, not a file", m[1])

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -166,16 +167,20 @@ func (c *ControlPlane) operatorKubeconfig() string {
 	return filepath.Join(c.Dir, "kubeconfig-operator")
 }
 
+// InstallManager is the field manager of `make install` and `make deploy`.
+const InstallManager = "gitops-reverser-install"
+
 // Install applies config/crd and config/default as `make deploy` does.
 func (c *ControlPlane) Install(ctx context.Context) error {
 	root, err := ModuleRoot()
 	if err != nil {
 		return err
 	}
+	apply := []string{"apply", "--server-side", "--field-manager=" + InstallManager, "-k"}
 	for _, args := range [][]string{
-		{"apply", "--server-side", "-k", filepath.Join(root, "config", "crd")},
+		append(slices.Clone(apply), filepath.Join(root, "config", "crd")),
 		{"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"},
-		{"apply", "--server-side", "-k", filepath.Join(root, "config", "default")},
+		append(slices.Clone(apply), filepath.Join(root, "config", "default")),
 	} {
 		if _, err := c.Kubectl(ctx, "", args...); err != nil {
 			return err

@@ -5,6 +5,7 @@ package providers
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,6 +34,9 @@ import (
 
 // +kubebuilder:rbac:groups=configbutler.ai,resources=gitproviders,verbs=get;list;watch
 // +kubebuilder:rbac:groups=configbutler.ai,resources=gitproviders/status,verbs=patch
+
+// textVerified is Ready's message of a repository that answered.
+const textVerified = "the repository accepts this credential for writing"
 
 // maxBranches bounds status.branches (api 4.2).
 const maxBranches = 64
@@ -87,6 +91,7 @@ func (r *GitProviderReconciler) pass(ctx context.Context, obj *v1alpha3.GitProvi
 	if !r.due(obj) {
 		// A GitTarget came or went: nothing about the repository has changed, so it is not asked again.
 		pass.RequeueAfter = max(time.Second, obj.GetRequeueAfter()-time.Since(obj.Status.LastVerifiedAt.Time))
+		pass.Converged(meta.SucceededReason, textVerified)
 		return pass, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, obj.GetTimeout())
@@ -109,6 +114,7 @@ func (r *GitProviderReconciler) pass(ctx context.Context, obj *v1alpha3.GitProvi
 		return pass, nil
 	}
 	obj.Status.LastVerifiedAt = &metav1.Time{Time: time.Now().UTC().Truncate(time.Second)}
+	pass.Converged(meta.SucceededReason, textVerified)
 	return pass, nil
 }
 
@@ -164,10 +170,19 @@ func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProv
 		Credentials: func(context.Context) (gitstore.Credentials, error) { return credentials, nil },
 	})
 	if err != nil {
-		return fmt.Errorf("the repository does not answer as it should: %w", err)
+		return fmt.Errorf("the repository does not answer as it should: %w%s", err, cure(err))
 	}
 	r.Git.remember(obj, func(k *known) { k.revision, k.capabilities = credentials.Revision, probed.Capabilities })
 	return nil
+}
+
+// cure adds what a person can do where the words of the other side do not say it.
+func cure(err error) string {
+	var unknown x509.UnknownAuthorityError
+	if errors.As(err, &unknown) {
+		return "; a certificate authority of your own belongs into the key ca.crt of the Secret in spec.secretRef"
+	}
+	return ""
 }
 
 // isRead reports an answer of the API server about a Secret, a ConfigMap or the creation of a key.

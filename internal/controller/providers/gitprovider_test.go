@@ -66,7 +66,7 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 		stalled bool
 		text    string
 	}{
-		"it can be written": {reason: meta.SucceededReason},
+		"it can be written": {reason: meta.SucceededReason, text: "for writing"},
 		"with a credential": {server: gitserver.Options{Username: "ada", Password: "right"}, http: true,
 			change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login",
 				login)}, reason: meta.SucceededReason},
@@ -103,6 +103,8 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 			}}, reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "ConfigMap shop/hosts"},
 		"nobody listens": {url: "http://127.0.0.1:1/live.git", reason: v1alpha3.ConnectionFailedReason,
 			text: "refused"},
+		"a certificate of an unknown authority": {server: gitserver.Options{TLS: true}, reason: v1alpha3.ConnectionFailedReason,
+			text: "ca.crt"},
 		"no such repository": {fault: &gitserver.Fault{Status: http.StatusNotFound},
 			reason: v1alpha3.ConnectionFailedReason, text: "404"},
 		"the server is sick": {fault: &gitserver.Fault{Status: http.StatusInternalServerError,

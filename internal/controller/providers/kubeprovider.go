@@ -95,8 +95,13 @@ func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubePro
 	if token := obj.Annotations[lifecycle.RequestAnnotation]; token != "" && token != obj.Status.LastHandledReconcileAt {
 		r.Sources.RequestRefresh(obj.Name)
 	}
-	if obj.Spec.Suspend {
+	switch from := obj.Spec.AccessFrom; {
+	case obj.Spec.Suspend:
 		pass.Converged(meta.SuspendedReason, "suspended: no stream is open, Git stays as it is")
+	case from == nil || len(from.Names) == 0 && from.Selector == nil:
+		pass.Converged(meta.SucceededReason, "no GitTarget may use this source: spec.accessFrom admits no namespace")
+	default:
+		pass.Converged(meta.SucceededReason, "GitTargets of the namespaces in spec.accessFrom may use this source")
 	}
 	return pass, nil
 }

@@ -52,8 +52,8 @@ func (r *Reconciler) declare(obj *v1alpha3.GitTarget, v validated, enc Encryptio
 		Machine: core.TargetConfig{
 			IdleTimeout: obj.GetWindowIdleTimeout(), MaxDuration: obj.GetWindowMaxDuration(),
 			Prune: core.PruneMode(obj.GetPruneMode()), Suspended: obj.Spec.Suspend, ProviderSuspended: gp.Spec.Suspend,
-			RenderGate: true, Bootstrap: obj.Spec.ApplyTriggerRef != nil,
-			Revision: revision(obj.Spec, gp.Spec, r.Git.Revision(provider), enc.Revision, namespaces),
+			RenderGate: true,
+			Revision:   revision(obj.Spec, gp.Spec, r.Git.Revision(provider), enc.Revision, namespaces),
 		},
 		Frozen: frozen, SourceCluster: kp.Name,
 	})

@@ -25,7 +25,6 @@ var ownedConditions = []string{
 	v1alpha3.ValidatedCondition, v1alpha3.EncryptionConfiguredCondition, v1alpha3.GitProviderReadyCondition,
 	v1alpha3.KubeProviderReadyCondition, v1alpha3.SourceClusterReachableCondition, v1alpha3.StreamsRunningCondition,
 	v1alpha3.GitPathAcceptedCondition, v1alpha3.RenderMatchesLiveCondition, v1alpha3.LayoutResolvedCondition,
-	v1alpha3.ApplyTriggerReadyCondition,
 }
 
 // view is what the data plane says at one moment.
@@ -70,11 +69,23 @@ func (r *Reconciler) report(obj *v1alpha3.GitTarget, v validated, enc Encryption
 	reportLayout(obj, w.branch.Target)
 	reportParent(obj, w.branch, s)
 	reportDependencies(obj, v.grant, w.reach, s)
-	reportTrigger(obj, s)
 	reportPublication(w.branch, s)
 	await(v.grant, w, s)
 	reportSuspension(obj, v.grant, w.branch, s)
+	reportReady(obj, w.watch, s)
 	r.reportStatus(obj, w, pass)
+}
+
+// reportReady says what a converged target does.
+func reportReady(obj *v1alpha3.GitTarget, w watch.Status, s *lifecycle.Summary) {
+	if !s.IsConverged() {
+		return
+	}
+	text := "no WatchRule selects a type: nothing is mirrored yet"
+	if w.Total > 0 {
+		text = fmt.Sprintf("%d resource type(s) are mirrored to %s on branch %s", w.Total, obj.Spec.Path, obj.Spec.Branch)
+	}
+	s.Converged(meta.SucceededReason, text)
 }
 
 func reportEncryption(obj *v1alpha3.GitTarget, enc Encryption, w watch.Status, s *lifecycle.Summary) {
@@ -247,16 +258,6 @@ func reportDependencies(obj *v1alpha3.GitTarget, g access.Grant, reach cluster.R
 	default:
 		s.Progressing(reason, reach.Message)
 	}
-}
-
-func reportTrigger(obj *v1alpha3.GitTarget, s *lifecycle.Summary) {
-	if obj.Spec.ApplyTriggerRef == nil {
-		conditions.Delete(obj, v1alpha3.ApplyTriggerReadyCondition)
-		return
-	}
-	text := fmt.Sprintf("this version does not serve %s; remove spec.applyTriggerRef", obj.Spec.ApplyTriggerRef.Kind)
-	conditions.MarkFalse(obj, v1alpha3.ApplyTriggerReadyCondition, v1alpha3.NotImplementedReason, "%s", text)
-	s.Stalled(v1alpha3.NotImplementedReason, text)
 }
 
 // reportDependency projects a provider's Ready. Its trouble heals without us unless it is stalled itself.

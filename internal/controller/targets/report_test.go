@@ -105,9 +105,6 @@ var troubles = []struct {
 	{"source that refuses", v1alpha3.SourceClusterAuthenticationFailedReason, func(w *world) {
 		w.view.reach = cluster.Reachability{Status: "False", Reason: cluster.ReasonAuthenticationFailed, Message: "401"}
 	}},
-	{"trigger", v1alpha3.NotImplementedReason, func(w *world) {
-		w.obj.Spec.ApplyTriggerRef = &v1alpha3.ApplyTriggerReference{Kind: "FluxTrigger", Name: "x"}
-	}},
 	{"refused commit", v1alpha3.PushRejectedReason, func(w *world) {
 		w.view.branch.Target.PushRejected = &core.Trouble{Reason: core.ReasonPushRejected, Text: "no", Since: noon}
 	}},
@@ -187,7 +184,7 @@ func TestEachTroubleAlone(t *testing.T) {
 			pass := w.report(t)
 			reason, _, status := readyOf(pass)
 			g.Expect(reason).To(Equal(tt.reason))
-			g.Expect(pass.IsStalled()).To(Equal(i < 12), "what needs a person")
+			g.Expect(pass.IsStalled()).To(Equal(i < 11), "what needs a person")
 			want := metav1.ConditionFalse
 			if tt.name == "source not contacted" {
 				want = metav1.ConditionUnknown // scenario 34

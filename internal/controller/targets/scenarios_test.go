@@ -60,6 +60,7 @@ func TestScenarios(t *testing.T) {
 		{"SuspendedProviders", suspendedProviders},
 		{"AGitProviderMadeAnewForAnotherRepository", anotherRepository},
 		{"InvalidConfig", invalidConfig},
+		{"NotImplemented", notImplemented},
 	} {
 		t.Run("Scenario"+s.name, func(t *testing.T) {
 			t.Parallel()
@@ -500,6 +501,22 @@ func invalidConfig(t *testing.T) {
 	})
 	w.shows(w.target, v1alpha3.ValidatedCondition, isFalse, v1alpha3.InvalidConfigReason)
 	w.change(w.target, func() { w.target.Spec.Placement = nil })
+	w.ready()
+}
+
+// notImplemented: a kind that comes later is refused, and never half served.
+func notImplemented(t *testing.T) {
+	w := newWorld(t, func(w *world) {
+		w.target.Spec.ApplyTriggerRef = &v1alpha3.ApplyTriggerReference{Kind: "FluxTrigger", Name: "apps"}
+	})
+	w.configMap("kept-out", "1")
+	w.shows(w.target, v1alpha3.ValidatedCondition, isFalse, v1alpha3.NotImplementedReason)
+	message := w.shows(w.target, meta.ReadyCondition, isFalse, v1alpha3.NotImplementedReason)
+	w.Expect(message).To(ContainSubstring("FluxTrigger"))
+	w.shows(w.rule, v1alpha3.GitTargetReadyCondition, isFalse, v1alpha3.NotImplementedReason)
+	w.Expect(w.files()).To(BeEmpty())
+	w.change(w.target, func() { w.target.Spec.ApplyTriggerRef = nil })
+	w.settled()
 	w.ready()
 }
 

@@ -70,6 +70,11 @@ func (r *Reconciler) validateSpec(v validated, obj *v1alpha3.GitTarget) validate
 	if v.Refusal = access.Destination(obj, v.grant.GitProvider); v.Refused() {
 		return v
 	}
+	if ref := obj.Spec.ApplyTriggerRef; ref != nil {
+		// Mirroring without the applier's side of it would be two loops on one folder.
+		return refuse(v, v1alpha3.NotImplementedReason,
+			"this version does not serve %s: nothing is mirrored until spec.applyTriggerRef is removed", ref.Kind)
+	}
 	// Destination has proved both.
 	v.normal, _ = gitstore.NormalizeURL(v.grant.GitProvider.Spec.URL)
 	v.path, _ = claims.CleanPath(obj.Spec.Path)

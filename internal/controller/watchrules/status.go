@@ -49,8 +49,16 @@ func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget,
 	}
 	status := r.reportResources(obj, target, s)
 	reportTarget(obj, target, s)
-	if status != nil {
-		reportCells(obj, *status, s)
+	if status == nil {
+		return
+	}
+	reportCells(obj, *status, s)
+	if s.IsConverged() {
+		text := "the source serves no type that this rule selects"
+		if status.Total > 0 {
+			text = fmt.Sprintf("%d resource type(s) are mirrored by GitTarget %s", status.Total, target.Name)
+		}
+		s.Converged(meta.SucceededReason, text)
 	}
 }
 
