@@ -11,16 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
-
-	"github.com/configbutler/gitops-reverser/api/v1alpha3"
-	"github.com/configbutler/gitops-reverser/internal/change"
-	"github.com/configbutler/gitops-reverser/internal/manifest/placement"
-	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
-	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 )
 
 // input is a folder and the types that are known beside it.
@@ -118,71 +109,4 @@ func reason(err error) error {
 
 func isYAML(name string) bool {
 	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
-}
-
-// target is what a GitTarget says about the folder.
-type target struct {
-	path   string
-	policy plan.Policy
-	ignore sanitize.Config
-}
-
-// readTarget reads a GitTarget. Without a file the defaults of an empty one hold.
-func readTarget(name string, sensitive []string) (*target, error) {
-	t := &target{policy: plan.Policy{Prune: plan.PruneOnEvent}}
-	t.policy.Sensitive = func(x change.Type) bool { return slices.Contains(sensitive, x.GroupResource()) }
-	if name == "" {
-		return t, nil
-	}
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("--gittarget %s: %w", name, reason(err))
-	}
-	var obj v1alpha3.GitTarget
-	if err := yaml.UnmarshalStrict(b, &obj); err != nil {
-		return nil, fmt.Errorf("--gittarget %s: %w", name, err)
-	}
-	if want := v1alpha3.GroupVersion.String(); obj.Kind != v1alpha3.GitTargetKind || obj.APIVersion != want {
-		return nil, fmt.Errorf("--gittarget %s: want a %s of %s, have %q of %q",
-			name, v1alpha3.GitTargetKind, want, obj.Kind, obj.APIVersion)
-	}
-	t.path = obj.Spec.Path
-	t.policy.SerializeNamespace = obj.Spec.SerializeNamespace
-	if p := obj.Spec.Prune; p != nil && p.Mode != "" {
-		t.policy.Prune = plan.PruneMode(p.Mode)
-		if !slices.Contains([]plan.PruneMode{plan.PruneNever, plan.PruneOnEvent, plan.PruneAlways}, t.policy.Prune) {
-			return nil, fmt.Errorf("--gittarget %s: spec.prune.mode: want Never, OnEvent or Always, have %q", name, p.Mode)
-		}
-	}
-	if p := obj.Spec.Placement; p != nil {
-		t.policy.Placement = placement.Policy{
-			Default: string(p.Default), UseKustomize: p.UseKustomize, ByType: map[string]string{},
-		}
-		for k, v := range p.ByType {
-			t.policy.Placement.ByType[k] = string(v)
-		}
-		if errs := t.policy.Placement.Validate(sensitive); len(errs) > 0 {
-			return nil, fmt.Errorf("--gittarget %s: spec.placement: %w", name, errs[0])
-		}
-	}
-	t.ignore = ignoreConfig(obj.Spec.Ignore)
-	return t, nil
-}
-
-func ignoreConfig(in *v1alpha3.Ignore) sanitize.Config {
-	var c sanitize.Config
-	if in == nil {
-		return c
-	}
-	for _, d := range in.DisableDefaults {
-		c.DisableDefaults = append(c.DisableDefaults, string(d))
-	}
-	for _, r := range in.Rules {
-		x := sanitize.Rule{Name: r.Name, Names: r.Names, FieldPaths: r.FieldPaths, FieldManagers: r.FieldManagers}
-		for _, gr := range r.Resources {
-			x.Resources = append(x.Resources, sanitize.GroupResource(gr))
-		}
-		c.Rules = append(c.Rules, x)
-	}
-	return c
 }

@@ -81,6 +81,11 @@ func readObjects(stdin io.Reader, name string) ([]liveObject, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, reason(err))
 	}
+	return objectsIn(b, name)
+}
+
+// objectsIn returns the objects of a YAML text.
+func objectsIn(b []byte, name string) ([]liveObject, error) {
 	var out []liveObject
 	f := yamldoc.Split(b)
 	for i, d := range f.Docs {

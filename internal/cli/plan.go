@@ -46,7 +46,7 @@ func planCommand(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.path, "path", "", "folder of the target, relative to DIR (default: the GitTarget's path, or .)")
-	f.StringVar(&o.gitTarget, "gittarget", "", "file with the GitTarget whose spec applies")
+	f.StringVar(&o.gitTarget, "gittarget", "", "file with the GitTarget whose spec applies, and, where it matters, its FluxTrigger and Flux Kustomization")
 	f.StringArrayVar(&o.live, "live", nil, "file with live objects, - for standard input; may be repeated")
 	f.StringArrayVar(&o.deletes, "delete", nil,
 		"object that was deleted, as KIND[.GROUP]/NAMESPACE/NAME or KIND[.GROUP]/NAME; may be repeated")
