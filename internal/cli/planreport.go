@@ -156,6 +156,11 @@ func (o *planObject) line(b *strings.Builder) {
 	if o.Path != "" {
 		fmt.Fprintf(b, " %s", o.Path)
 	}
+	for _, name := range o.Written {
+		if name != o.Path {
+			fmt.Fprintf(b, ", %s", name)
+		}
+	}
 	if o.Source != "" && o.Outcome == string(plan.Created) {
 		fmt.Fprintf(b, " (%s, %s)", o.Source, o.Disposition)
 	}

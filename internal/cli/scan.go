@@ -118,10 +118,11 @@ func scan(ctx context.Context, dir, folder string, crds []string) (r *scanReport
 	r.Files, r.Ignored = counts.Files, counts.Ignored
 	view := inventory.View{Kinds: in.types}
 	for d := range res.Folder.Documents() {
-		if d.Content != inventory.Managed {
+		e := res.Folder.Effective(d, view)
+		if d.Content != inventory.Managed || e.Patch {
 			continue
 		}
-		id := res.Folder.Effective(d, view).ID
+		id := e.ID
 		r.Documents = append(r.Documents, scanDocument{
 			Path: res.Folder.Rel(d.Path), Document: int(d.Index), Line: int(d.Line), Group: id.Group, Kind: id.Kind,
 			Namespace: id.Namespace, Name: id.Name, Encrypted: d.Encrypted,

@@ -204,7 +204,7 @@ func duplicates(in Input) []Issue {
 			first := New(DuplicateIdentity, in.Folder.Rel(docs[0].Path), "").At(int(docs[0].Index), int(docs[0].Line))
 			out = append(out, New(DuplicateIdentity, in.Folder.Rel(d.Path),
 				fmt.Sprintf("%s is in %s already", id, first.Place())).
-				At(int(d.Index), int(d.Line)).WithCure("remove one of the documents"))
+				At(int(d.Index), int(d.Line)).WithCure("remove one of the documents, or give the GitTarget a path that holds only one of them"))
 		}
 	}
 	return out

@@ -388,7 +388,7 @@ func TestSolvableOnlyWhenEveryConstructIs(t *testing.T) {
 	issues = issuesOf(t, "", "-- kustomization.yaml --\nresources: [a.yaml]\nnamePrefix: x-\npatches:\n- patch: 'x: 1'\n-- a.yaml --\n"+boat)
 	g.Expect(issues).To(HaveLen(1))
 	g.Expect(issues[0].Solvable).To(BeFalse())
-	g.Expect(issues[0].Cure).To(Equal("a GitTarget can own a folder this kustomization does not reach"))
+	g.Expect(issues[0].Cure).To(Equal("give the GitTarget a path that this kustomization does not reach"))
 }
 
 type knownKinds []string

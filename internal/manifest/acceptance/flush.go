@@ -75,8 +75,7 @@ func escapes(in Input, fl Flush) []Issue {
 	for _, w := range fl.Writes {
 		if !inside(in.Folder, w.Path) {
 			out = append(out, New(WriteEscapesScope, in.Folder.Rel(w.Path),
-				"the change belongs into a file outside the folder, which is read only").
-				WithCure("give the GitTarget a path that holds the file, or change the file in Git"))
+				"the change belongs into a file outside the folder, which is read only"))
 		}
 	}
 	return out

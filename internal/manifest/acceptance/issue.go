@@ -61,6 +61,23 @@ func (k Kind) actor() Actor {
 	return RepositoryAuthor
 }
 
+// cure is what helps against an issue of a kind when nothing more is known of it.
+func (k Kind) cure() string {
+	switch k {
+	case WriteEscapesScope:
+		return "give the GitTarget a path that holds the file, or change the file in Git"
+	case WriteFanIn:
+		return "let each build read a file of its own, or change it in Git for all of them"
+	case KustomizeRenderRefused:
+		return "change the folder in Git so that its build gives what the cluster has"
+	case UnplaceableEdit:
+		return "make this change in Git"
+	case UnsupportedKustomize:
+		return "take the construct out, or give the GitTarget a path that this kustomization does not reach"
+	}
+	return ""
+}
+
 // NoDocument is the Document of an issue about a whole file or folder.
 const NoDocument = -1
 
@@ -72,7 +89,7 @@ type Issue struct {
 	// Document counts from 0; NoDocument for the whole file. Line is 1-based; 0 when no line is to blame.
 	Document int `json:"document"`
 	Line     int `json:"line,omitempty"`
-	// Message says what is wrong in one sentence, Cure what a person can do about it (empty: nothing today).
+	// Message says what is wrong in one sentence, Cure what a person can do about it.
 	Message  string `json:"message"`
 	Cure     string `json:"cure,omitempty"`
 	Solvable bool   `json:"solvable"`
@@ -84,11 +101,13 @@ type Issue struct {
 	Ignore string `json:"ignore,omitempty"`
 }
 
-// New returns an issue about a whole file, with the solvability and actor of its kind (git-writer 3.2). path is
+// New returns an issue about a whole file, with the solvability, actor and cure of its kind (git-writer 3.2). path is
 // relative to the folder.
 func New(kind Kind, path string, message string) Issue {
 	a := kind.actor()
-	return Issue{Kind: kind, Path: path, Document: NoDocument, Message: message, Actor: a, Solvable: a != Nobody}
+	return Issue{
+		Kind: kind, Path: path, Document: NoDocument, Message: message, Cure: kind.cure(), Actor: a, Solvable: a != Nobody,
+	}
 }
 
 // At returns the issue at a document and line.

@@ -62,7 +62,7 @@ func kustomization(in Input, problems []layout.Problem) []Issue {
 	if !issue.Solvable {
 		issue.Actor = Nobody
 		if !curable { // curing the others would not help
-			cures = []string{"a GitTarget can own a folder this kustomization does not reach"}
+			cures = []string{"give the GitTarget a path that this kustomization does not reach"}
 		}
 	}
 	return append(out, issue.WithCure(strings.Join(cures, "; ")))

@@ -218,11 +218,11 @@ func (l *Layout) Reads(dir string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// IsPatch reports whether a kustomization names the file under patches. Such a file is retained, not managed, unless
+// IsPatch reports whether a kustomization names the file under patches, or under a field that is refused. Such a file is retained, not managed, unless
 // a kustomization lists it as a resource too (git-writer 2.7).
 func (l *Layout) IsPatch(file string) bool { return l.patches[file] && l.places[file] == nil }
 
-// NamesPatch reports whether any kustomization names the file under patches.
+// NamesPatch reports whether any kustomization names the file under patches, or under a field that is refused.
 func (l *Layout) NamesPatch(file string) bool { return l.patches[file] }
 
 // Namespaces returns the namespaces the builds give to namespaced documents of a file, sorted and without repetition.

@@ -17,6 +17,8 @@ type parsed struct {
 	Kustomization
 
 	problems []Problem
+	// named are the texts under refused fields that may be paths.
+	named []string
 	// foreign reports a file of this name that holds something else, such as a Flux Kustomization. Acceptance names it
 	// (mixed-managed-allowlisted); to kustomize it is an error.
 	foreign bool
@@ -176,6 +178,7 @@ func (d *decoder) field(key, v *yamldoc.Node) {
 		if !zero(v) {
 			p := Problem{Line: d.line(key), Construct: name, Message: r.message, Cure: r.cure}
 			d.out.problems = append(d.out.problems, p)
+			d.paths(v)
 		}
 		return
 	}
@@ -188,6 +191,27 @@ func (d *decoder) field(key, v *yamldoc.Node) {
 		d.out.Deprecated = append(d.out.Deprecated, Deprecated{Field: name, Instead: instead, Line: d.line(key)})
 	}
 	read(d, name, v)
+}
+
+// paths collects what a refused field may name: the inputs of generators (NAME=PATH too), patches and settings are no
+// foreign files, whatever else stands against the field.
+func (d *decoder) paths(v *yamldoc.Node) {
+	switch v = v.Resolve(); {
+	case v == nil:
+	case v.Kind == yamldoc.Scalar && v.Tag == "!!str" && v.Value != "" && len(v.Value) < 1024 &&
+		!strings.Contains(v.Value, "\n"):
+		d.out.named = append(d.out.named, v.Value)
+		if _, name, ok := strings.Cut(v.Value, "="); ok && name != "" {
+			d.out.named = append(d.out.named, name)
+		}
+	default:
+		for _, p := range v.Pairs {
+			d.paths(p.Value)
+		}
+		for _, e := range v.Items {
+			d.paths(e)
+		}
+	}
 }
 
 // fills reports whether a field keeps kustomize from calling the kustomization empty: an empty list or mapping does,
@@ -205,8 +229,30 @@ func (d *decoder) unknown(key *yamldoc.Node) {
 			return
 		}
 	}
+	for _, k := range knownFields() {
+		if slip(k, key.Value) {
+			d.problem(d.line(key), "unknown field", fmt.Sprintf("kustomize does not know the field %q", key.Value),
+				fmt.Sprintf("write %q, if that is meant", k))
+			return
+		}
+	}
 	d.problem(d.line(key), "unknown field", fmt.Sprintf("kustomize does not know the field %q", key.Value),
 		"remove the field; a comment or an annotation can hold the same text")
+}
+
+// slip reports whether a word is another one but for one letter too much, too little or wrong.
+func slip(want, have string) bool {
+	if len(want) < len(have) {
+		want, have = have, want
+	}
+	if len(want)-len(have) > 1 || len(have) < 4 {
+		return false
+	}
+	i := 0
+	for i < len(have) && want[i] == have[i] {
+		i++
+	}
+	return want[i+1:] == have[i+len(have)-len(want)+1:]
 }
 
 // zero reports a value that is as good as absent.

@@ -114,6 +114,24 @@ func (r *resolver) load(file string) error {
 	r.out.byDir[dir] = &k
 	r.out.sorted = append(r.out.sorted, &k)
 	r.queue = append(r.queue, &k)
+	return r.named(p.named, dir)
+}
+
+// named keeps the files of the folder that refused fields name. They are part of a build, as patches are.
+func (r *resolver) named(names []string, dir string) error {
+	for _, name := range names {
+		target := path.Join(dir, name)
+		if path.IsAbs(name) || !within(r.out.jail, target) || strings.HasPrefix(target+"/", "../") {
+			continue
+		}
+		switch e, err := r.src.Entry(target); {
+		case errors.Is(err, manifest.ErrNotFound):
+		case err != nil:
+			return err
+		case e.Mode == manifest.ModeFile || e.Mode == manifest.ModeExecutable:
+			r.out.patches[target] = true
+		}
+	}
 	return nil
 }
 

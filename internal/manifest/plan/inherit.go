@@ -67,7 +67,8 @@ func (k inheritance) hide(s *subject, h hit, allowed bool) error {
 	c, at := k.writable(chain)
 	if c == nil {
 		k.p.issue(acceptance.New(acceptance.WriteEscapesScope, k.rel(h.object.Origin),
-			fmt.Sprintf("%s comes from a file outside the folder and no kustomization of the folder includes it", s.id)))
+			fmt.Sprintf("%s comes from a file outside the folder and no kustomization of the folder includes it", s.id)).
+			WithCure("include its base from a kustomization of the folder, or delete the document in Git"))
 		return nil
 	}
 	ns, err := k.inputNamespace(chain, at, h.object)

@@ -4,10 +4,12 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
@@ -92,7 +94,8 @@ func (k prover) prove() error {
 			if _, ok := k.buildIssue(root, err); !ok {
 				return err
 			}
-			k.refuse(root, fmt.Sprintf("the folder does not build after the edit: %v", err))
+			k.refuse(root, fmt.Sprintf("the folder does not build after the edit: %v", err),
+				"change the kustomization so that it builds with the cluster's value, or take the change back in the cluster")
 			continue
 		}
 		if after != k.before[root] {
@@ -110,12 +113,13 @@ func (k prover) proveRoot(root string, before, after *render.Build) {
 		}
 		o := k.find(after, e.subject.id, e.subject.item.Type)
 		if o == nil {
-			k.refuse(root, fmt.Sprintf("the build does not give %s after the edit of %s", e.subject.id, e.path))
+			k.refuse(root, fmt.Sprintf("the build does not give %s after the edit of %s", e.subject.id, e.path), k.renamed(&e))
 			continue
 		}
 		settled[o] = true
 		if field, ok := k.met(&e, o); !ok {
-			k.refuse(root, fmt.Sprintf("the build would give %s another value at %s than the cluster has", e.subject.id, field))
+			k.refuse(root, fmt.Sprintf("the build would give %s another value at %s than the cluster has", e.subject.id, field),
+				k.setElsewhere(root, e.path))
 		}
 	}
 	gone := map[*render.Object]bool{}
@@ -127,7 +131,7 @@ func (k prover) proveRoot(root string, before, after *render.Build) {
 			}
 		}
 		if o := k.find(after, id, t); o != nil && (before == nil || k.find(before, id, t) != nil) {
-			k.refuse(root, fmt.Sprintf("the build still gives %s", id))
+			k.refuse(root, fmt.Sprintf("the build still gives %s", id), "take it out of the build by hand")
 		}
 	}
 	if before != nil {
@@ -144,14 +148,17 @@ func (k prover) othersStay(root string, before, after *render.Build, settled, go
 		was := before.Find(o.Group, o.Kind, o.Namespace, o.Name)
 		switch {
 		case was == nil:
-			k.refuse(root, fmt.Sprintf("the build would give %s, which nobody asked for", objectName(o)))
+			k.refuse(root, fmt.Sprintf("the build would give %s, which nobody asked for", objectName(o)),
+				"change the folder in Git so that its build gives what the cluster has")
 		case !was.Equal(o):
-			k.refuse(root, fmt.Sprintf("the edit would also change %s", objectName(o)))
+			k.refuse(root, fmt.Sprintf("the edit would also change %s", objectName(o)),
+				"change both objects in the cluster, or keep what they share apart in the folder: entries and patches of their own")
 		}
 	}
 	for _, o := range before.Objects {
 		if !gone[o] && after.Find(o.Group, o.Kind, o.Namespace, o.Name) == nil && !k.moved(after, o, settled) {
-			k.refuse(root, fmt.Sprintf("the build would lose %s", objectName(o)))
+			k.refuse(root, fmt.Sprintf("the build would lose %s", objectName(o)),
+				"change the folder in Git so that its build gives what the cluster has")
 		}
 	}
 }
@@ -217,12 +224,46 @@ func settleForProof(live, rendered map[string]any, s *subject) {
 	alignNamespace(live, rendered, s.item.Type)
 }
 
-func (k prover) refuse(root, message string) {
+// setElsewhere is the cure for a value that something else of a build sets than the documents and entries that can be
+// edited: it names the transformers between a root and a file.
+func (k *kustomize) setElsewhere(root, file string) string {
+	chain := k.chain(root, file)
+	if chain == nil {
+		if c := k.p.Layout.Governing(file); c != nil {
+			chain = []string{c.Dir}
+		}
+		if !slices.Contains(chain, root) {
+			chain = append([]string{root}, chain...)
+		}
+	}
+	var names []string
+	for _, dir := range chain {
+		if c := k.p.Layout.Kustomization(dir); c != nil && len(c.Transforms) > 0 {
+			names = append(names, strings.Join(c.Transforms, " and ")+" in "+k.rel(c.Path))
+		}
+	}
+	what := strings.Join(names, ", ")
+	return "change it where the build sets it (" + cmp.Or(what, "see the kustomizations it passes") +
+		"), or give the object in the cluster what the build gives it"
+}
+
+// renamed is the cure for an object that a build gives another namespace or name.
+func (k prover) renamed(e *expectation) string {
+	for _, dir := range append(k.chain(e.root, e.path), e.root) {
+		if c := k.p.Layout.Kustomization(dir); c != nil && c.Namespace != "" && c.Namespace != e.subject.id.Namespace {
+			return fmt.Sprintf("%s sets the namespace %s: mirror %s into another folder, or place the object where no build "+
+				"reads it (spec.placement)", k.rel(c.Path), c.Namespace, cmp.Or(e.subject.id.Namespace, "the object"))
+		}
+	}
+	return "place the object where no build renames it (spec.placement)"
+}
+
+func (k prover) refuse(root, message, cure string) {
 	at := "."
 	if c := k.p.Layout.Kustomization(root); c != nil {
 		at = k.rel(c.Path)
 	}
-	k.p.issue(acceptance.New(acceptance.KustomizeRenderRefused, at, message))
+	k.p.issue(acceptance.New(acceptance.KustomizeRenderRefused, at, message).WithCure(cure))
 }
 
 func objectName(o *render.Object) string {

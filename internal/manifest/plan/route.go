@@ -110,6 +110,7 @@ func (k router) nowhere(pd *pending) {
 	fields := differences(pd.rendered, pd.want, 3)
 	i := acceptance.New(acceptance.UnplaceableEdit, k.rel(pd.object.Origin),
 		fmt.Sprintf("%s: no file of the folder can give %s the value it has in the cluster", pd.s.id, strings.Join(fields, ", ")))
+	i.Cure = k.setElsewhere(pd.root, pd.object.Origin)
 	if len(fields) > 0 {
 		i.Field = fields[0]
 	}
@@ -224,7 +225,8 @@ func (k router) declared(pd *pending, slots map[string]render.Slot) map[string]r
 
 // image asks the owning entries for the live parts. left holds the parts that belong to the source.
 func (k router) image(pd *pending, slot render.Slot, have, want render.Image) (left render.Image, routed bool) {
-	if owner := cmp.Or(slot.Tag, slot.Digest); have.Tag != want.Tag || have.Digest != want.Digest {
+	owner := cmp.Or(slot.Tag, slot.Digest)
+	if have.Tag != want.Tag || have.Digest != want.Digest {
 		switch {
 		case k.canEdit(owner):
 			if want.Tag == "" && want.Digest == "" {
@@ -240,8 +242,12 @@ func (k router) image(pd *pending, slot render.Slot, have, want render.Image) (l
 		}
 	}
 	if have.Name != want.Name {
-		if k.canEdit(slot.Name) {
-			pd.wish(k, slot.Name.Dir, func() { k.entries.Name(*slot.Name, want.Name, pd.s.id) })
+		at := slot.Name
+		if at == nil && pd.why != "" {
+			at = owner // the image has an entry in the overlay already
+		}
+		if k.canEdit(at) {
+			pd.wish(k, at.Dir, func() { k.entries.Name(*at, want.Name, pd.s.id) })
 			routed = true
 		} else {
 			left.Name = want.Name

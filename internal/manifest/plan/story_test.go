@@ -111,6 +111,9 @@ func runStory(t *testing.T, a *txtar.Archive) {
 		res, err := plan.Plan(context.Background(), r)
 		g.Expect(err).NotTo(HaveOccurred())
 		after := applyEdits(files, res.Edits)
+		for _, i := range res.Issues {
+			g.Expect(i.Cure).NotTo(BeEmpty(), "%s %s: a refusal names its cure: %s", i.Kind, i.Path, i.Message)
+		}
 		if *update {
 			setReport(a, "report"+n, lines(res))
 		} else {
