@@ -199,7 +199,7 @@ func (l *lane) decide(e core.Write, f *Frozen, result *plan.Result) (*decided, e
 	case core.MessageReconcile:
 		d.message, err = f.Templates.Reconcile(reconcileData(e.Work, f, result))
 	default:
-		d.message, err = f.Templates.Live(liveData(e.Work, f))
+		d.message, err = f.Templates.Live(liveData(e.Work, f, result))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the commit message could not be rendered: %w", err)
@@ -207,7 +207,15 @@ func (l *lane) decide(e core.Write, f *Frozen, result *plan.Result) (*decided, e
 	return d, nil
 }
 
-func liveData(w core.PendingWrite, f *Frozen) message.Live {
+// liveData is what a template sees. A sensitive object that was refused keeps its labels to itself: one of them may
+// repeat what must not be readable.
+func liveData(w core.PendingWrite, f *Frozen, result *plan.Result) message.Live {
+	hidden := map[change.ObjectID]bool{}
+	for i := range result.Report.Objects {
+		if o := &result.Report.Objects[i]; o.Outcome == plan.Refused && o.Encryption != "" {
+			hidden[o.Object] = true
+		}
+	}
 	d := message.Live{
 		Author: w.Author.Username, GitTarget: f.Name, Count: len(w.Changes),
 		Operations: map[string]int{string(change.Create): 0, string(change.Update): 0, string(change.Delete): 0},
@@ -215,7 +223,11 @@ func liveData(w core.PendingWrite, f *Frozen) message.Live {
 	for i := range w.Changes {
 		c := &w.Changes[i]
 		d.Operations[string(c.Operation)]++
-		d.Resources = append(d.Resources, message.NewResource(c.Operation, &c.Item, labels(c.Desired)))
+		r := message.NewResource(c.Operation, &c.Item, nil)
+		if !hidden[c.Object] {
+			r = message.NewResource(c.Operation, &c.Item, labels(c.Desired))
+		}
+		d.Resources = append(d.Resources, r)
 	}
 	return d
 }

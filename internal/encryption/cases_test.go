@@ -4,6 +4,8 @@
 package encryption_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -163,11 +165,19 @@ func TestCaseE07_LabelEdited(t *testing.T) {
 	b.g.Expect(err).NotTo(HaveOccurred())
 }
 
+func compressed(text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write([]byte(text))
+	_ = w.Close()
+	return b.Bytes()
+}
+
 // E08: a label or an annotation that repeats a value refuses the object and names the place, not the value. Values below
 // eight bytes are not compared (decisions 51).
 func TestCaseE08_ValuesOutsideData(t *testing.T) {
 	b := newBench(t)
-	secret := map[string]string{"pw": "hunter3-hunter3", "short": "prod", "lines": "line one\nline two\n"}
+	secret := map[string]string{"pw": "hunter3-hunter3", "short": "prod", "lines": "line one\nline two\n", "markup": "<b>hunter</b>", "where": "db-1.example.org:5432"}
 	encoded := base64.StdEncoding.EncodeToString([]byte(secret["pw"]))
 	for name, c := range map[string]struct {
 		field, value string
@@ -179,6 +189,14 @@ func TestCaseE08_ValuesOutsideData(t *testing.T) {
 		"base64":                    {"annotations", encoded, true},
 		"whole object":              {"annotations", `{"data":{"pw":"` + encoded + `"}}`, true},
 		"whole object, in clear":    {"annotations", `{"stringData":{"pw":"hunter3-hunter3"}}`, true},
+		"whole object, in JSON":     {"annotations", `{"spec":"{\"stringData\":{\"pw\":\"hunter3-hunter3\"}}"}`, true},
+		"whole object, escaped":     {"annotations", `{"stringData":{"markup":"\u003cb\u003ehunter\u003c/b\u003e"}}`, true},
+		"whole object, encoded":     {"annotations", base64.RawURLEncoding.EncodeToString([]byte(`{"data":{"pw":"` + encoded + `"}}`)), true},
+		"whole object, compressed":  {"annotations", base64.StdEncoding.EncodeToString(compressed(`{"data":{"pw":"` + encoded + `"}}`)), true},
+		"in an assignment":          {"annotations", "user=db password=hunter3-hunter3", true},
+		"in an address":             {"annotations", "postgres://db:hunter3-hunter3@database-one/x", true},
+		"a host in a sentence":      {"annotations", "served by db-1.example.org:5432", false},
+		"a word in a longer one":    {"annotations", "x-hunter3-hunter3-y", false},
 		"a short value":             {"labels", "prod", false},
 		"another value":             {"annotations", "hunter3", false},
 		"a word that is part of it": {"annotations", "hunter3-hunter", false},
@@ -186,7 +204,7 @@ func TestCaseE08_ValuesOutsideData(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b.g = NewWithT(t)
-			own := map[string]string{"pw": secret["pw"], "short": secret["short"], "lines": secret["lines"], "host": "database-one"}
+			own := map[string]string{"pw": secret["pw"], "short": secret["short"], "lines": secret["lines"], "markup": secret["markup"], "where": secret["where"], "host": "database-one"}
 			r := b.request(nil, own, func(o map[string]any) {
 				m := o["metadata"].(map[string]any)
 				m["name"] = "database-one"
@@ -220,12 +238,18 @@ func TestCaseE09_ClearDocument(t *testing.T) {
 		b.g.Expect(b.plain(res.Document, b.identity)["stringData"]).To(Equal(map[string]any{"pw": "hunter3-hunter3"}))
 		b.g.Expect(b.seal(b.request(res.Document, map[string]string{"pw": "hunter3-hunter3"})).Outcome).To(Equal(plan.SealUnchanged))
 	}
-	// A file that has a sops block and nothing encrypted is no encrypted document either.
+	// A comment that tells what Git said before tells as much.
+	b.restart()
+	changed := b.seal(b.request([]byte(old), map[string]string{"pw": "another-value-1"}))
+	b.g.Expect(string(changed.Document)).NotTo(ContainSubstring("hunter3"))
+	// A document with a value in clear beside encrypted ones is no encrypted document either: it is replaced as a whole.
 	doc := b.seal(b.request(nil, pair)).Document
 	leaking := []byte(strings.Replace(string(doc), "\ndata:\n", "\ndata:\n  d: aHVudGVyMy1odW50ZXIz\n", 1))
 	with := map[string]string{"a": pair["a"], "b": pair["b"], "c": pair["c"], "d": "hunter3-hunter3"}
-	msg := b.refused(b.request(leaking, with))
-	b.g.Expect(msg).To(And(ContainSubstring("cannot be decrypted at data.d"), Not(ContainSubstring("aHVudGVyMy"))))
+	res := b.seal(b.request(leaking, with))
+	b.g.Expect(res.Notes).To(ContainElement(And(ContainSubstring("/data/d"), ContainSubstring("history of the repository still does"))))
+	b.g.Expect(string(res.Document)).NotTo(ContainSubstring("aHVudGVyMy"))
+	b.holds(res.Document, b.request(nil, with))
 }
 
 // Decision 55: of additional types everything but apiVersion, kind and metadata is encrypted, with every kind of value

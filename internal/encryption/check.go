@@ -50,15 +50,8 @@ func checkSealed(enc sops.TreeBranch, k kind) error {
 			continue
 		}
 		if k.sensitive(field) {
-			err := leaf(it.Value, "/"+field, func(path string, v any) error {
-				if s, ok := v.(string); v == nil || isComment(v) || ok && (s == "" || isCiphertext(s)) {
-					return nil
-				}
-				return fmt.Errorf("the rule in force would leave %s readable; its encrypted_regex must match %s",
-					path, field)
-			})
-			if err != nil {
-				return err
+			if at := readablePath(sops.TreeBranch{it}, k); at != "" {
+				return fmt.Errorf("the rule in force would leave %s readable; its encrypted_regex must match %s", at, field)
 			}
 		}
 	}
@@ -74,6 +67,23 @@ func checkSealed(enc sops.TreeBranch, k kind) error {
 		}
 	}
 	return nil
+}
+
+// readablePath finds the first scalar of the sensitive fields that is neither ciphertext nor empty.
+func readablePath(enc sops.TreeBranch, k kind) (at string) {
+	for _, it := range enc {
+		field, ok := it.Key.(string)
+		if !ok || !k.sensitive(field) {
+			continue
+		}
+		_ = leaf(it.Value, "/"+field, func(path string, v any) error {
+			if s, ok := v.(string); at == "" && v != nil && !isComment(v) && (!ok || s != "" && !isCiphertext(s)) {
+				at = path
+			}
+			return nil
+		})
+	}
+	return at
 }
 
 // isCiphertext recognises an encrypted value as SOPS writes it.
@@ -118,48 +128,6 @@ func plaintexts(want sops.TreeBranch, k kind) []string {
 		}
 	}
 	return out
-}
-
-// checkMetadata refuses an object whose labels or annotations repeat a value that is encrypted (decisions 51): whole, as
-// a quoted text inside (tools keep whole objects in annotations), or in base64.
-func checkMetadata(want sops.TreeBranch, plain []string) error {
-	for _, field := range []string{"labels", "annotations"} {
-		for _, it := range child(child(want, "metadata"), field) {
-			v, ok := it.Value.(string)
-			if !ok || len(v) < minCompared {
-				continue
-			}
-			if repeats(v, plain) {
-				return fmt.Errorf("metadata.%s[%q] repeats a value that is to be encrypted; remove it there, and "+
-					"change the value, since it was readable", field, it.Key)
-			}
-		}
-	}
-	return nil
-}
-
-func repeats(text string, plain []string) bool {
-	for _, p := range plain {
-		if len(p) < minCompared {
-			continue
-		}
-		if text == p || strings.TrimSpace(text) == strings.TrimSpace(p) || strings.Contains(text, strconv.Quote(p)) {
-			return true
-		}
-		if isLongBase64(p) && strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// isLongBase64 recognises texts that hardly stand anywhere by chance.
-func isLongBase64(s string) bool {
-	if len(s) < 12 {
-		return false
-	}
-	_, err := base64.StdEncoding.DecodeString(s)
-	return err == nil && (strings.HasSuffix(s, "=") || strings.ContainsAny(s, "0123456789+/"))
 }
 
 // withoutTelling drops readable comments that hold a plaintext: those outside the sensitive fields.

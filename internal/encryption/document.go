@@ -54,9 +54,10 @@ type document struct {
 	cipher aes.Cipher
 	// intact: the MAC is right. It is wrong after a clear field was edited or keys were sorted.
 	intact bool
-	// covered: every sensitive scalar is encrypted.
-	covered bool
-	indent  int
+	// covered: every sensitive scalar is encrypted; readable is the path of the first that is not.
+	covered  bool
+	readable string
+	indent   int
 }
 
 // quiet silences SOPS' own loggers once: they write to standard error, and quote comments.
@@ -117,7 +118,10 @@ func (s *Sealer) load(body []byte, k kind) (*document, error) {
 				"the document, or delete it so that it is written anew")
 		}
 		d.state, d.tree, d.meta = locked, t.Branches[0], t.Metadata
-		d.covered = checkSealed(d.tree, k) == nil
+		d.readable = readablePath(d.tree, k)
+		if d.covered = checkSealed(d.tree, k) == nil; d.readable != "" {
+			return nil // SOPS decrypts no document that has both
+		}
 		d.key = s.dataKey(&d.meta)
 		return nil
 	})
@@ -125,6 +129,14 @@ func (s *Sealer) load(body []byte, k kind) (*document, error) {
 		return d, err
 	}
 	return d, d.unlock()
+}
+
+// clear is what the document says; nothing when it cannot be read.
+func (d *document) clear() sops.TreeBranch {
+	if d.state == open || d.state == readable {
+		return d.tree
+	}
+	return nil
 }
 
 func stringKeys(v any) bool {

@@ -26,8 +26,7 @@ func (w *sealing) encrypt() ([]byte, error) {
 		return nil, fmt.Errorf("a rule of spec.ignore keeps %s as Git has it, and no identity opens %s to keep it; add the "+
 			"identity to the Secret of spec.encryption, or take the field out of the rule", w.hidden, w.r.Path)
 	}
-	plain := plaintexts(w.want, w.kind)
-	if err := checkMetadata(w.want, plain); err != nil {
+	if err := checkMetadata(w.want, w.plain); err != nil {
 		return nil, err
 	}
 	tree := cloneBranch(w.want)
@@ -37,7 +36,8 @@ func (w *sealing) encrypt() ([]byte, error) {
 	case locked:
 		tree = mergeBranches(withoutEncryptedComments(cloneBranch(w.git.tree)), w.want, w.kind.secret)
 	}
-	tree = withoutTelling(tree, w.kind, plain)
+	// What Git said in clear before is no less secret.
+	tree = withoutTelling(tree, w.kind, append(plaintexts(w.git.clear(), w.kind), w.plain...))
 
 	key, cipher, meta, err := w.keys()
 	if err != nil {

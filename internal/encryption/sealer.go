@@ -81,6 +81,8 @@ type sealing struct {
 	desired []byte
 	want    sops.TreeBranch
 	git     *document
+	// plain are the texts that must not be readable.
+	plain []string
 	// hidden is a masked field that the document in Git holds encrypted and that nothing here can open.
 	hidden     string
 	fields     selection
@@ -135,6 +137,13 @@ func (w *sealing) read() error {
 		return errors.New("the object has a field sops of its own, which SOPS needs for itself")
 	}
 	w.want = inStyleOf(w.git.tree, want, w.kind)
+	w.plain = plaintexts(w.want, w.kind)
+	if w.git.state == absent {
+		// The path of a new document can hold a label's value, and what follows names the path.
+		if err := checkMetadata(w.want, w.plain); err != nil {
+			return err
+		}
+	}
 	rule, exists, err := matchRule(w.r.Rules, w.r.RulesPath, w.r.Path)
 	if err != nil {
 		return err
@@ -230,6 +239,11 @@ func (w *sealing) unchanged(ctx context.Context) bool {
 	case locked:
 		if w.known(ctx) {
 			return true
+		}
+		if w.git.readable != "" {
+			w.notes = append(w.notes, w.r.Path+" held "+w.git.readable+" in clear beside encrypted values; the history of "+
+				"the repository still does, so that value should be changed")
+			return false
 		}
 		w.notes = append(w.notes, w.r.Path+" cannot be compared, since no identity opens it and no digest of it is "+
 			"recorded; it is encrypted anew")

@@ -146,7 +146,9 @@ func TestDigestKeyOnlyWhereItIsNeeded(t *testing.T) {
 
 	const stranger = "age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm"
 	got, err = v.Encryption(t.Context(), func() *v1alpha3.GitTarget {
-		t := sealed(func(e *v1alpha3.Encryption) { e.Age.Recipients = &v1alpha3.AgeRecipients{PublicKeys: []string{stranger}} })
+		t := sealed(func(e *v1alpha3.Encryption) {
+			e.Age.Recipients = &v1alpha3.AgeRecipients{PublicKeys: []string{stranger}}
+		})
 		t.UID = "2"
 		return t
 	}())

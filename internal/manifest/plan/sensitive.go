@@ -112,6 +112,9 @@ func (p sealing) seal(ctx context.Context, s *subject, name string, existing []b
 	}
 	if err != nil {
 		s.report.Encryption = "failed"
+		if existing == nil && p.req.Policy.Placement.ByLabel() {
+			s.report.Path = "" // it can hold a label's value, which may be the secret
+		}
 		p.refused(s, ReasonSealFailed, "the object cannot be encrypted: "+err.Error())
 		return nil, nil
 	}
