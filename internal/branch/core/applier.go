@@ -21,7 +21,7 @@ func (k *appliers) said(in ApplierSaid) {
 	case ApplierDue:
 		k.m.windows.close(CloseApplyDue)
 		k.set.Want(applies.Due{
-			Applier: in.Applier, Attempt: in.Attempt, Reasons: in.Reasons, Mark: uint64(k.m.ledger.seq),
+			Applier: in.Applier, Attempt: in.Attempt, Reasons: in.Reasons, Mark: uint64(k.m.ledger.last),
 		})
 	case ApplierSent:
 		k.set.Sent(in.Applier)
@@ -39,8 +39,8 @@ func (k *appliers) said(in ApplierSaid) {
 
 // oldest is the oldest unpublished write, zero when there is none.
 func (k *appliers) oldest() uint64 {
-	if l := k.m.ledger.list; len(l) > 0 {
-		return uint64(l[0].work.Seq)
+	if l := k.m.ledger.All; len(l) > 0 {
+		return l[0].Seq
 	}
 	return 0
 }

@@ -4,6 +4,7 @@
 package core
 
 import (
+	"github.com/configbutler/gitops-reverser/internal/branch/core/chain"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/hold"
 	"github.com/configbutler/gitops-reverser/internal/change"
@@ -28,7 +29,7 @@ func (k *intake) verdict(size int64) change.Verdict {
 	switch {
 	case k.m.lane.stop:
 		return change.Stopped
-	case k.m.ledger.waiting+len(k.m.saves.waiting) >= k.m.cfg.QueueSlots:
+	case k.m.ledger.Waiting()+len(k.m.saves.waiting) >= k.m.cfg.QueueSlots:
 		return change.QueueFull
 	case !k.outage():
 		return change.Accepted
@@ -66,7 +67,7 @@ func (k *intake) reopen() {
 	if k.large && !k.outage() {
 		k.large, k.refused = false, true
 	}
-	if k.refused && !k.paused && k.m.ledger.waiting+len(k.m.saves.waiting) < k.m.cfg.QueueSlots {
+	if k.refused && !k.paused && k.m.ledger.Waiting()+len(k.m.saves.waiting) < k.m.cfg.QueueSlots {
 		k.refused = false
 		k.m.observe(nil, Observation{What: ObservedIntake})
 	}
@@ -145,7 +146,7 @@ func (k *intake) atomic(in Offered) {
 	}
 	k.m.windows.close(CloseAtomic)
 	k.m.ledger.append(&pending{
-		t: t, receipts: []*receipt{r}, bytes: size,
+		t: t, receipts: []*receipt{r}, Link: chain.Link[Commit]{Bytes: size},
 		work: PendingWrite{Kind: KindAtomic, Changes: in.Atomic, Source: MessageReconcile},
 	})
 }
@@ -169,7 +170,7 @@ func (k *intake) snapshot(in Snapped) {
 	cl.Track(s.ResourceVersion, r, true)
 	k.m.windows.close(CloseResync)
 	p := &pending{
-		t: t, receipts: []*receipt{r}, bytes: size,
+		t: t, receipts: []*receipt{r}, Link: chain.Link[Commit]{Bytes: size},
 		resync: &resync{tickets: []Ticket{in.Ticket}, stamp: in.Stamp, initial: in.Initial},
 		work:   PendingWrite{Kind: KindResync, Snapshot: &s, Source: MessageReconcile, Bootstrap: t.cfg.Bootstrap},
 	}

@@ -57,7 +57,7 @@ func (l *lane) next() {
 	if !l.gaveUp && !l.m.targets.providerSuspended() {
 		l.choose()
 	}
-	if l.stop && l.op == nil && (l.gaveUp || !l.m.publish.pausing()) {
+	if l.stop && l.op == nil && (l.gaveUp || !l.m.publish.pace.Pausing(l.m.now)) {
 		l.finish()
 	}
 }
@@ -66,7 +66,7 @@ func (l *lane) choose() {
 	m := l.m
 	if m.publish.unresolved == nil {
 		m.publish.rejects.retry()
-		m.ledger.settleRebuild()
+		m.ledger.Rebuild()
 	}
 	dial := m.publish.mayDial()
 	switch {
@@ -86,13 +86,13 @@ func (l *lane) choose() {
 // work does the first thing that can be done: publish, settle a write without the lane, fetch, look, plan. It reports
 // whether it should be called again.
 func (l *lane) work(dial bool) bool {
-	m, p := l.m, l.m.ledger.next()
+	m, p := l.m, l.m.ledger.Next()
 	switch {
 	case m.publish.ready(dial) && m.publish.covers(p):
 		m.publish.send()
 	case p == nil:
 		l.idle(dial)
-	case !p.decided && m.settleLocally(p):
+	case !p.Decided && m.settleLocally(p):
 		return true
 	case !m.remote.trusted:
 		if dial {
@@ -128,7 +128,7 @@ func (l *lane) idle(dial bool) {
 			}
 		}
 	}
-	if w := m.remote.wished; dial && w.wanted && len(m.ledger.list) == 0 && !w.notBefore.After(m.now) {
+	if w := m.remote.wished; dial && w.wanted && len(m.ledger.All) == 0 && !w.notBefore.After(m.now) {
 		l.look(w.why)
 	}
 }
@@ -154,23 +154,23 @@ func (l *lane) fetch() {
 	if !r.known {
 		why = WhyPublication
 	}
-	l.m.ledger.unbuild(0)
+	l.m.ledger.Unbuild(0)
 	r.trusted = false
 	o := l.begin(op{kind: opFetch, why: why}, l.m.cfg.CallDeadline)
 	l.m.emit(Fetch{Op: o.id, Want: r.want, Why: why, Deadline: o.deadline})
 }
 
 func (l *lane) write(p *pending) {
-	p.cut = false
-	if !p.decided {
+	p.cut, p.work.Seq = false, p.seq()
+	if !p.Decided {
 		p.work.Frozen, p.prune = p.t.cfg.Frozen, p.t.prune()
 	}
-	o := l.begin(op{kind: opWrite, p: p, dry: p.resync != nil && !p.decided && p.t.suspended()}, l.m.cfg.CycleDeadline)
+	o := l.begin(op{kind: opWrite, p: p, dry: p.resync != nil && !p.Decided && p.t.suspended()}, l.m.cfg.CycleDeadline)
 	o.prune = Tightest(p.prune, p.t.prune())
 	w := Write{
-		Op: o.id, Seq: p.work.Seq, Onto: l.m.ledger.head(), Work: p.work, Prune: o.prune, Dry: o.dry, Deadline: o.deadline,
+		Op: o.id, Seq: p.seq(), Onto: l.m.ledger.head(), Work: p.work, Prune: o.prune, Dry: o.dry, Deadline: o.deadline,
 	}
-	if p.decided {
+	if p.Decided {
 		w.Decision = p.decision
 	}
 	l.m.emit(w)
@@ -178,8 +178,8 @@ func (l *lane) write(p *pending) {
 
 // touch reads a target's folder.
 func (l *lane) touch(t *target) {
-	l.m.ledger.seq++
-	work := PendingWrite{Seq: l.m.ledger.seq, Kind: KindTouch, Target: t.key, Frozen: t.cfg.Frozen, Since: l.m.now}
+	l.m.ledger.last++
+	work := PendingWrite{Seq: l.m.ledger.last, Kind: KindTouch, Target: t.key, Frozen: t.cfg.Frozen, Since: l.m.now}
 	o := l.begin(op{kind: opWrite, t: t, dry: true}, l.m.cfg.CycleDeadline)
 	l.m.emit(Write{
 		Op: o.id, Seq: work.Seq, Onto: l.m.ledger.head(), Work: work, Prune: t.prune(), Dry: true, Deadline: o.deadline,
@@ -313,14 +313,14 @@ func (l *lane) shutdown(until time.Time) {
 	}
 	l.m.windows.close(CloseShutdown)
 	l.stop, l.until = true, until
-	l.m.publish.hurry()
+	l.m.publish.pace.Hurry()
 	l.m.touched(nil)
 }
 
 // finish ends the machine: what is not on the remote is told so.
 func (l *lane) finish() {
 	l.stopped = true
-	for i, p := range l.m.ledger.list {
+	for i, p := range l.m.ledger.All {
 		text := textStopped
 		if u := l.m.publish.unresolved; u != nil && i < u.count {
 			text = textUnknown

@@ -42,7 +42,10 @@ func New(cfg Config) *Machine {
 	m.remote = remote{m: m}
 	m.lane = lane{m: m}
 	m.publish = publisher{m: m, rejects: rejects{m: m}}
-	m.publish.jitter = pace.Jitter{Seed: m.cfg.Seed, Min: m.cfg.ContentionMin, Max: m.cfg.ContentionMax}
+	m.publish.pace = pace.Schedule{
+		RetryMin: m.cfg.RetryMin, RetryMax: m.cfg.RetryMax, Cooldown: m.cfg.Cooldown, Cycle: m.cfg.CycleDeadline,
+		Jitter: pace.Jitter{Seed: m.cfg.Seed, Min: m.cfg.ContentionMin, Max: m.cfg.ContentionMax},
+	}
 	m.appliers = appliers{m: m}
 	return m
 }
@@ -168,7 +171,7 @@ func (m *Machine) flushChanged() {
 
 // bytes is everything accepted and not yet published: queued, window, pending, held, set aside, saves.
 func (m *Machine) bytes() int64 {
-	n := m.ledger.bytes + m.publish.rejects.bytes + m.saves.bytes()
+	n := m.ledger.Bytes() + m.publish.rejects.aside.Bytes() + m.saves.bytes()
 	if w := m.windows.open; w != nil {
 		n += w.batch.Bytes
 	}

@@ -18,7 +18,7 @@ func (m *Machine) Status() Status {
 	s := Status{
 		Version: m.version,
 		Tip:     r.proof.tip, Parent: r.parent, VerifiedAt: r.proof.at, VerifiedBy: r.proof.by, BaseTrusted: r.trusted,
-		Retained: len(l.list), SetAside: len(m.publish.rejects.aside), Bytes: m.bytes(), Queue: l.waiting + len(m.saves.waiting),
+		Retained: len(l.All), SetAside: len(m.publish.rejects.aside.All), Bytes: m.bytes(), Queue: l.Waiting() + len(m.saves.waiting),
 		Failing: m.publish.face(), IntakePaused: m.intake.paused,
 		ProviderSuspended: m.targets.providerSuspended(), Stopped: m.lane.stopped,
 	}
@@ -32,7 +32,7 @@ func (m *Machine) Status() Status {
 	}
 	s.Targets = make([]TargetStatus, 0, len(m.targets.list))
 	waiting := map[*target]int{}
-	for _, p := range slices.Concat(l.list, m.publish.rejects.aside) {
+	for _, p := range slices.Concat(l.All, m.publish.rejects.aside.All) {
 		waiting[p.t]++
 		oldest.Add(p.since)
 	}
@@ -50,7 +50,7 @@ func (p *publisher) face() *Trouble {
 		return nil
 	}
 	t := *p.trouble
-	if t.Reason == ReasonPushRejected && len(p.m.ledger.list) == 0 && p.rejects.waiting() {
+	if t.Reason == ReasonPushRejected && len(p.m.ledger.All) == 0 && p.rejects.waiting() {
 		t.Next = p.rejects.retryAt
 	}
 	return &t

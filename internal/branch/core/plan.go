@@ -67,9 +67,9 @@ func (m *Machine) lose(p *pending, label, text string) {
 // holdAgain moves the closed windows of a target back into the hold: the gate closed before they were planned. All of
 // them go, in order, so that none overtakes another; a snapshot that waits between them stands for those before it.
 func (m *Machine) holdAgain(t *target) {
-	for _, p := range slices.Clone(m.ledger.list[m.ledger.built:]) {
+	for _, p := range slices.Clone(m.ledger.Rest()) {
 		switch {
-		case p.t != t || p.decided:
+		case p.t != t || p.Decided:
 		case p.resync != nil:
 			m.gate(t).supersede(p.work.Snapshot, true)
 		case p.work.Kind == KindWindow && !p.work.Recovered && !p.tried:
@@ -94,12 +94,12 @@ func (m *Machine) settled(p *pending, published bool) {
 	m.ledger.answer(p, change.Settled, "", false)
 	m.saves.published(p)
 	m.publish.rejects.supersede(p)
-	if published || m.ledger.built == 0 {
+	if published || len(m.ledger.Built()) == 0 {
 		m.cursors.Close(slices.Concat(p.receipts, p.relying), false)
 		return
 	}
 	// Nothing differs from a tree that is not on the remote yet: the cursors wait for that.
-	last := m.ledger.list[m.ledger.built-1]
+	last := m.ledger.All[len(m.ledger.Built())-1]
 	last.relying = append(last.relying, slices.Concat(p.receipts, p.relying)...)
 }
 
@@ -125,7 +125,7 @@ func (m *Machine) planned(o *op, in Written) {
 	default:
 		m.committed(o.p, in)
 		if o.prune.rank() > o.p.t.prune().rank() {
-			m.ledger.again(o.p.work.Seq) // tightened meanwhile
+			m.ledger.Again(o.p.Seq) // tightened meanwhile
 		}
 	}
 	m.gate(t).report(o.p, in.Gate, in.GateText)
@@ -136,7 +136,7 @@ func (m *Machine) observePlan(o *op, t *target, kind Kind, in Written) {
 	switch {
 	case o.dry:
 		ob.Reason = "dry"
-	case o.p.decided:
+	case o.p.Decided:
 		ob.Reason = "replay"
 	}
 	m.observe(t, ob)
@@ -169,7 +169,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	case o.p == nil:
 		return
 	}
-	m.observe(t, Observation{What: ObservedLost, Seq: o.p.work.Seq, Kind: kind, Reason: "error", Text: f.Text})
+	m.observe(t, Observation{What: ObservedLost, Seq: o.p.seq(), Kind: kind, Reason: "error", Text: f.Text})
 	m.ledger.answer(o.p, change.FailedOutcome, f.Text, false)
 	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
 	m.cursors.Close(o.p.receipts, true)
@@ -209,7 +209,7 @@ func refusalText(in Written) string {
 func (m *Machine) refused(p *pending, in Written) {
 	text := refusalText(in)
 	m.observe(p.t, Observation{
-		What: ObservedLost, Seq: p.work.Seq, Kind: p.work.Kind, Reason: "refused", Text: text,
+		What: ObservedLost, Seq: p.seq(), Kind: p.work.Kind, Reason: "refused", Text: text,
 	})
 	m.saves.end(p.save, SaveFailed, Commit{}, text)
 	m.ledger.answer(p, change.RefusedOutcome, text, false)
@@ -223,12 +223,12 @@ func (m *Machine) refused(p *pending, in Written) {
 
 // committed gives a write its place in the chain, or settles it when nothing differs and nobody waits for it.
 func (m *Machine) committed(p *pending, in Written) {
-	if !p.decided {
+	if !p.Decided {
 		m.ledger.decide(p, in)
 	}
 	p.empty = in.Counts.Created+in.Counts.Updated+in.Counts.Deleted == 0
 	if in.Outcome == WriteCommitted {
-		p.commit = in.Commit
+		p.Commit = in.Commit
 	}
 	m.healthOf(p.t).accepted(p)
 	m.skipped(p, in.Refused)
@@ -244,7 +244,7 @@ func (m *Machine) committed(p *pending, in Written) {
 		m.touched(p.t)
 		return
 	}
-	m.ledger.built++
+	m.ledger.Grow()
 }
 
 // skipped holds the cursors of live objects that were refused one by one.

@@ -9,31 +9,16 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 )
 
-// attempts is how many pushes of a cycle follow each other without a pause (git-writer 10.6, decisions 59).
-const attempts = 3
-
 // publisher decides when the pending writes go to the remote, and what follows from its answer.
 type publisher struct {
-	m *Machine
-	// failures counts failed attempts in a row; retryAt ends the backoff; trouble is their public face.
-	failures int
-	retryAt  time.Time
-	trouble  *Trouble
-	// cooldown ends the pause after a success; pause that between contended pushes.
-	cooldown time.Time
-	pause    time.Time
-	cycle    cycle
+	m    *Machine
+	pace pace.Schedule
+	// trouble is the public face of failed attempts in a row.
+	trouble *Trouble
 	// mark is the newest write that a due push still waits for, so that later ones cannot delay it.
 	mark       Seq
 	unresolved *unresolved
 	rejects    rejects
-	jitter     pace.Jitter
-}
-
-// cycle is one publication with its replays.
-type cycle struct {
-	start  time.Time
-	pushes int
 }
 
 // unresolved is a push whose answer is not known. Until a look says what became of it no local commit is given up.
@@ -44,16 +29,14 @@ type unresolved struct {
 }
 
 // mayDial reports whether a request may be made now.
-func (p *publisher) mayDial() bool { return !p.pausing() && !p.retryAt.After(p.m.now) }
-
-func (p *publisher) pausing() bool { return p.pause.After(p.m.now) }
+func (p *publisher) mayDial() bool { return p.pace.MayDial(p.m.now) }
 
 // backing reports whether a failed attempt waits for its retry.
-func (p *publisher) backing() bool { return p.trouble != nil && p.retryAt.After(p.m.now) }
+func (p *publisher) backing() bool { return p.trouble != nil && p.pace.Backing(p.m.now) }
 
 // owed reports whether anything waits for the remote.
 func (p *publisher) owed() bool {
-	return len(p.m.ledger.list) > 0 || p.unresolved != nil || p.m.remote.wished.wanted || p.m.remote.refetch ||
+	return len(p.m.ledger.All) > 0 || p.unresolved != nil || p.m.remote.wished.wanted || p.m.remote.refetch ||
 		p.rejects.waiting()
 }
 
@@ -63,14 +46,14 @@ func (p *publisher) urgent() bool { return p.m.lane.stop || p.m.appliers.flushin
 // ready reports whether a push may start now, apart from writes it still waits for.
 func (p *publisher) ready(dial bool) bool {
 	l := &p.m.ledger
-	if !dial || l.built == 0 || p.unresolved != nil || !p.m.remote.trusted {
+	if !dial || len(l.Built()) == 0 || p.unresolved != nil || !p.m.remote.trusted {
 		return false
 	}
-	if p.cycle.start.IsZero() && !p.urgent() && !p.rejects.isolating && p.cooldown.After(p.m.now) {
+	if !p.urgent() && !p.rejects.isolating && p.pace.Cooling(p.m.now) {
 		return false
 	}
 	if p.mark == 0 {
-		p.mark = l.list[len(l.list)-1].work.Seq
+		p.mark = l.All[len(l.All)-1].seq()
 	}
 	return true
 }
@@ -81,43 +64,22 @@ func (p *publisher) covers(next *pending) bool {
 		return true
 	}
 	if p.rejects.isolating {
-		_, n := p.prefix()
+		_, n := p.m.ledger.Prefix(true)
 		return n > 0
 	}
-	return next.work.Seq > p.mark
-}
-
-// prefix returns the tip and the number of writes of the next push: all that are built, or up to the first commit
-// while refused writes are told apart. Zero writes: no commit is built.
-func (p *publisher) prefix() (tip Commit, n int) {
-	l := &p.m.ledger
-	for i, w := range l.list[:l.built] {
-		if w.commit.IsZero() {
-			continue
-		}
-		tip, n = w.commit, i+1
-		if p.rejects.isolating {
-			return tip, n
-		}
-	}
-	if n > 0 && !p.rejects.isolating {
-		n = l.built // writes without a difference behind the tip are confirmed with it
-	}
-	return tip, n
+	return next.seq() > p.mark
 }
 
 // send pushes the present chain, or looks when there is no commit and only the remote's word is missing.
 func (p *publisher) send() {
 	p.mark = 0
-	if p.cycle.start.IsZero() {
-		p.cycle.start = p.m.now
-	}
-	tip, n := p.prefix()
+	p.pace.Begin(p.m.now)
+	tip, n := p.m.ledger.Prefix(p.rejects.isolating)
 	if n == 0 {
 		p.m.lane.look(WhyPublication)
 		return
 	}
-	p.cycle.pushes++
+	p.pace.Push()
 	r := &p.m.remote
 	o := p.m.lane.begin(op{kind: opPush, tip: tip, count: n}, p.m.cfg.CallDeadline)
 	push := Push{Op: o.id, Tip: tip, Count: n, Deadline: o.deadline}
@@ -138,36 +100,30 @@ func (p *publisher) accept(n int, tip Commit, from time.Time) {
 
 // confirm releases writes without a difference once the remote was seen at the base. Such a proof counts as success.
 func (p *publisher) confirm() {
-	l := &p.m.ledger
-	n := 0
-	for n < l.built && l.list[n].commit.IsZero() {
-		n++
-	}
-	if n > 0 {
+	if n := p.m.ledger.Even(); n > 0 {
 		p.release(n)
 	}
 }
 
 func (p *publisher) release(n int) {
 	l := &p.m.ledger
-	start := p.cycle.start
+	start := p.pace.Start()
 	for range n {
-		w := l.list[0]
+		w := l.All[0]
 		l.drop(w)
-		if !w.commit.IsZero() {
-			w.t.seen.published, w.t.seen.publishedAt = w.commit, p.m.now
+		if !w.Commit.IsZero() {
+			w.t.seen.published, w.t.seen.publishedAt = w.Commit, p.m.now
 			p.m.observe(w.t, Observation{
-				What: ObservedCommit, Seq: w.work.Seq, Kind: w.work.Kind, Source: w.work.Source, Author: w.work.Author.Kind,
-				Commit: w.commit,
+				What: ObservedCommit, Seq: w.seq(), Kind: w.work.Kind, Source: w.work.Source, Author: w.work.Author.Kind,
+				Commit: w.Commit,
 			})
 		}
 		p.m.settled(w, true)
 		p.m.touched(w.t)
 	}
 	p.m.observe(nil, Observation{What: ObservedPush, Reason: "pushed", Count: n, Since: start})
-	p.failures, p.retryAt, p.mark, p.cycle = 0, noTime, 0, cycle{}
-	p.pause = noTime
-	p.cooldown = p.m.now.Add(p.m.cfg.Cooldown)
+	p.mark = 0
+	p.pace.Succeed(p.m.now)
 	p.clear()
 }
 
@@ -192,15 +148,16 @@ func (p *publisher) touchAll() {
 func (p *publisher) moved(tip Commit) {
 	p.m.observe(nil, Observation{What: ObservedRetry, Reason: "remote_moved"})
 	p.m.remote.distrust(tip, WhyContention)
-	switch {
-	case p.cycle.pushes < attempts:
-	case p.m.lane.stop:
-		p.m.lane.gaveUp = true
-	case pace.Due(p.cycle.start.Add(p.m.cfg.CycleDeadline), p.m.now):
-		p.fail(nil, Failure{Reason: ReasonContention, Text: "other writers kept moving the branch"})
-	default:
-		p.pause = p.m.now.Add(p.jitter.Next())
+	switch p.pace.Lost(p.m.now, p.m.lane.stop) {
+	case pace.AtOnce:
+	case pace.AfterAPause:
 		p.m.remote.want = Commit{} // it is old by then
+	case pace.TooLong:
+		if p.m.lane.stop {
+			p.m.lane.gaveUp = true
+			return
+		}
+		p.fail(nil, Failure{Reason: ReasonContention, Text: "other writers kept moving the branch"})
 	}
 }
 
@@ -210,19 +167,18 @@ func (p *publisher) fail(o *op, f Failure) {
 	if o != nil && o.late {
 		return
 	}
-	p.failures++
-	delay := max(pace.Ladder(p.failures, p.m.cfg.RetryMin, p.m.cfg.RetryMax), f.RetryAfter)
-	p.retryAt = p.m.now.Add(delay)
+	start := p.pace.Start()
+	next := p.pace.Fail(p.m.now, f.RetryAfter)
 	since := p.m.now
 	if p.trouble != nil {
 		since = p.trouble.Since
 	}
-	p.trouble = &Trouble{Reason: f.Reason, Text: f.Text, Since: since, Next: p.retryAt}
+	p.trouble = &Trouble{Reason: f.Reason, Text: f.Text, Since: since, Next: next}
 	p.m.observe(nil, Observation{
-		What: ObservedPush, Reason: "failed", Text: f.Text, Count: len(p.m.ledger.list), Since: p.cycle.start,
+		What: ObservedPush, Reason: "failed", Text: f.Text, Count: len(p.m.ledger.All), Since: start,
 	})
-	p.cycle, p.mark, p.pause = cycle{}, 0, noTime
-	for _, w := range p.m.ledger.list {
+	p.mark = 0
+	for _, w := range p.m.ledger.All {
 		p.m.ledger.tellFailed(w)
 	}
 	p.touchAll()
@@ -233,17 +189,14 @@ func (p *publisher) fail(o *op, f Failure) {
 
 // revive ends the backoff: somebody changed something that may help.
 func (p *publisher) revive() {
-	p.retryAt = noTime
+	p.pace.Revive()
 	p.rejects.wanted = true
 }
-
-// hurry ends every pause for the last publication.
-func (p *publisher) hurry() { p.retryAt, p.pause, p.cooldown = noTime, noTime, noTime }
 
 // tidy ends a trouble that nothing waits for.
 func (p *publisher) tidy() {
 	if p.trouble != nil && !p.owed() && p.m.lane.op == nil {
-		p.failures, p.retryAt = 0, noTime
+		p.pace.Rest()
 		p.clear()
 	}
 }
@@ -253,18 +206,14 @@ func (p *publisher) due(next *pace.Soonest) {
 	if !p.owed() {
 		return
 	}
-	if !p.mayDial() {
-		at := p.retryAt
-		if p.pause.After(at) {
-			at = p.pause
-		}
+	if at := p.pace.Wake(p.m.now); !at.IsZero() {
 		next.Add(at)
 		return
 	}
-	if p.m.ledger.built > 0 && p.cooldown.After(p.m.now) {
-		next.Add(p.cooldown)
+	if len(p.m.ledger.Built()) > 0 && p.pace.Cooling(p.m.now) {
+		next.Add(p.pace.Warm())
 	}
-	if w := p.m.remote.wished; w.wanted && w.notBefore.After(p.m.now) && len(p.m.ledger.list) == 0 {
+	if w := p.m.remote.wished; w.wanted && w.notBefore.After(p.m.now) && len(p.m.ledger.All) == 0 {
 		next.Add(w.notBefore)
 	}
 }

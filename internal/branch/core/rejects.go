@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/chain"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -29,9 +30,8 @@ type rejects struct {
 	cursor  Seq
 	// wanted: try the writes set aside again.
 	wanted bool
-	// aside are the writes that were refused, bytes what they hold: at most half of the branch's budget.
-	aside []*pending
-	bytes int64
+	// aside are the writes that were refused: at most half of the branch's budget.
+	aside chain.Aside[*pending, Commit]
 }
 
 // waiting reports whether refused writes are tried again by themselves.
@@ -41,11 +41,11 @@ func (r *rejects) waiting() bool { return !r.retryAt.IsZero() }
 func (r *rejects) rejected(o *op, text string) {
 	l := &r.m.ledger
 	r.text = text
-	pushed := slices.DeleteFunc(slices.Clone(l.list[:o.count]), func(p *pending) bool { return p.commit.IsZero() })
+	pushed := slices.DeleteFunc(slices.Clone(l.All[:o.count]), func(p *pending) bool { return p.Commit.IsZero() })
 	if !r.isolating {
 		r.accepted, r.refused = false, 0
 		if len(pushed) > 1 {
-			r.isolate(l.list[o.count-1].work.Seq)
+			r.isolate(l.All[o.count-1].seq())
 			return
 		}
 	}
@@ -53,8 +53,8 @@ func (r *rejects) rejected(o *op, text string) {
 	r.setAside(p)
 	r.refused++
 	if r.refused >= isolateMax && !r.accepted {
-		r.cursor = p.work.Seq
-		r.setAsideAll(func(p *pending) bool { return p.work.Seq <= r.until })
+		r.cursor = p.seq()
+		r.setAsideAll(func(p *pending) bool { return p.seq() <= r.until })
 		r.end()
 		return
 	}
@@ -65,9 +65,9 @@ func (r *rejects) rejected(o *op, text string) {
 func (r *rejects) isolate(until Seq) {
 	r.isolating, r.until = true, until
 	l := &r.m.ledger
-	later := slices.ContainsFunc(l.list, func(p *pending) bool { return p.work.Seq > r.cursor && p.work.Seq <= until })
+	later := slices.ContainsFunc(l.All, func(p *pending) bool { return p.seq() > r.cursor && p.seq() <= until })
 	if r.cursor > 0 && later {
-		r.setAsideAll(func(p *pending) bool { return p.tried && p.work.Seq <= r.cursor })
+		r.setAsideAll(func(p *pending) bool { return p.tried && p.seq() <= r.cursor })
 	}
 	r.cursor = 0
 }
@@ -75,7 +75,7 @@ func (r *rejects) isolate(until Seq) {
 // proceed ends the round when every write of it had its attempt.
 func (r *rejects) proceed() {
 	l := &r.m.ledger
-	if r.isolating && len(l.list) > 0 && l.list[0].work.Seq <= r.until {
+	if r.isolating && len(l.All) > 0 && l.All[0].seq() <= r.until {
 		return
 	}
 	r.end()
@@ -105,12 +105,12 @@ func (r *rejects) landed() {
 }
 
 func (r *rejects) holds(t *target) bool {
-	return slices.ContainsFunc(r.aside, func(p *pending) bool { return p.t == t }) ||
-		slices.ContainsFunc(r.m.ledger.list, func(p *pending) bool { return p.t == t && p.tried })
+	return slices.ContainsFunc(r.aside.All, func(p *pending) bool { return p.t == t }) ||
+		slices.ContainsFunc(r.m.ledger.All, func(p *pending) bool { return p.t == t && p.tried })
 }
 
 func (r *rejects) setAsideAll(which func(*pending) bool) {
-	for _, p := range slices.Clone(r.m.ledger.list) {
+	for _, p := range slices.Clone(r.m.ledger.All) {
 		if which(p) {
 			r.setAside(p)
 		}
@@ -121,7 +121,7 @@ func (r *rejects) setAsideAll(which func(*pending) bool) {
 // kept: a fresh one is asked for when it is time to try again.
 func (r *rejects) setAside(p *pending) {
 	l := &r.m.ledger
-	l.unbuild(slices.Index(l.list, p))
+	l.Unbuild(slices.Index(l.All, p))
 	l.undo(p)
 	since := r.m.now
 	if t := p.t.health.rejected; t != nil {
@@ -129,38 +129,28 @@ func (r *rejects) setAside(p *pending) {
 	}
 	p.t.health.rejected = &Trouble{Reason: ReasonPushRejected, Text: r.text, Since: since}
 	r.m.touched(p.t)
-	r.m.observe(p.t, Observation{What: ObservedSetAside, Seq: p.work.Seq, Kind: p.work.Kind, Text: r.text})
+	r.m.observe(p.t, Observation{What: ObservedSetAside, Seq: p.seq(), Kind: p.work.Kind, Text: r.text})
 	r.m.saves.end(p.save, SaveFailed, Commit{}, r.text)
 	l.answer(p, change.FailedOutcome, r.text, false)
 	if p.resync != nil || p.work.Kind == KindSave || p.t.gone {
 		r.m.cursors.Close(p.receipts, true)
 		return
 	}
-	p.save, p.decided, p.decision, p.tried = nil, false, nil, true
-	p.commit = Commit{}
+	p.save, p.Decided, p.decision, p.tried = nil, false, nil, true
+	p.Commit = Commit{}
 	p.work.Save, p.work.Message, p.work.CommitEmpty = "", "", false
 	if p.work.Kind == KindWindow {
 		p.work.Source = MessageLive
 	}
-	p.bytes = 0 // its changes are kept, not the decision
+	p.Bytes = 0 // its changes are kept, not the decision
 	for i := range p.work.Changes {
-		p.bytes += p.work.Changes[i].Size()
+		p.Bytes += p.work.Changes[i].Size()
 	}
-	r.aside = append(r.aside, p)
-	r.bytes += p.bytes
-	r.trim()
-}
-
-// trim drops the oldest writes set aside past half the budget: someone the remote always refuses may go on editing for
-// weeks, and the other half must stay free for those it does not refuse. Snapshots are asked for when the remote takes
-// the target's writes again.
-func (r *rejects) trim() {
-	for r.bytes > r.m.cfg.BufferMax/2 {
-		p := r.aside[0]
-		r.aside = r.aside[1:]
-		r.bytes -= p.bytes
-		r.m.cursors.Close(p.receipts, true)
-		r.m.dropped(p.t, "set_aside_budget", len(p.work.Changes))
+	// Someone the remote always refuses may go on editing for weeks, and the other half of the budget must stay free for
+	// those it does not refuse. Snapshots are asked for when the remote takes the target's writes again.
+	for _, o := range r.aside.Put(p, r.m.cfg.BufferMax/2) {
+		r.m.cursors.Close(o.receipts, true)
+		r.m.dropped(o.t, "set_aside_budget", len(o.work.Changes))
 	}
 }
 
@@ -175,22 +165,14 @@ func (r *rejects) retry() {
 	}
 	r.wanted, r.retryAt = false, noTime
 	l := &r.m.ledger
-	for _, o := range l.list {
-		if o.decided {
+	for _, o := range l.All {
+		if o.Decided {
 			r.supersede(o)
 		}
 	}
-	for _, p := range r.aside {
-		i := slices.IndexFunc(l.list, func(o *pending) bool { return o.work.Seq > p.work.Seq })
-		if i < 0 {
-			i = len(l.list)
-		}
-		l.unbuild(i)
-		l.list = slices.Insert(l.list, i, p)
-		l.waiting++
-		l.bytes += p.bytes
+	for _, p := range r.aside.Take() {
+		l.Insert(p)
 	}
-	r.aside, r.bytes = nil, 0
 	for _, t := range r.m.targets.list {
 		if t.health.rejected != nil {
 			r.m.targets.askLost(t, RequestLost)
@@ -201,31 +183,31 @@ func (r *rejects) retry() {
 // supersede takes out of older writes set aside what a later write of the same target covers: their content must not
 // come back over it, whatever became of the later one.
 func (r *rejects) supersede(by *pending) {
-	if len(r.aside) == 0 {
+	if len(r.aside.All) == 0 {
 		return
 	}
 	newer := make(map[change.ObjectID]bool, len(by.work.Changes))
 	for i := range by.work.Changes {
 		newer[by.work.Changes[i].Object] = true
 	}
-	r.outdate(by.t, by.work.Seq, func(c *change.Change) bool {
+	r.outdate(by.t, by.seq(), func(c *change.Change) bool {
 		return newer[c.Object] || (by.resync != nil && by.work.Snapshot.Cell == c.Cell)
 	})
 }
 
 // outdated is supersede for a later change that never became a write.
 func (r *rejects) outdated(c *change.Change) {
-	if t := r.m.targets.byKey[c.Target]; t != nil && len(r.aside) > 0 {
-		r.outdate(t, r.m.ledger.seq, func(o *change.Change) bool { return o.Object == c.Object })
+	if t := r.m.targets.byKey[c.Target]; t != nil && len(r.aside.All) > 0 {
+		r.outdate(t, r.m.ledger.last, func(o *change.Change) bool { return o.Object == c.Object })
 	}
 }
 
 // outdate takes changes out of the target's writes set aside up to a number. The later write may have found no
 // difference only because the older one was still in the chain, so a snapshot must tell what is missing.
 func (r *rejects) outdate(t *target, until Seq, newer func(*change.Change) bool) {
-	r.aside = slices.DeleteFunc(r.aside, func(p *pending) bool {
-		if p.t != t || p.work.Seq > until {
-			return false
+	r.aside.Keep(func(p *pending) int64 {
+		if p.t != t || p.seq() > until {
+			return p.Bytes
 		}
 		var kept []change.Change
 		var size int64
@@ -239,27 +221,27 @@ func (r *rejects) outdate(t *target, until Seq, newer func(*change.Change) bool)
 			}
 		}
 		if len(kept) == len(p.work.Changes) {
-			return false
+			return p.Bytes
 		}
-		r.bytes += size - p.bytes
-		p.work.Changes, p.bytes = kept, size
+		p.work.Changes = kept
 		r.m.cursors.Doom(p.receipts)
 		if len(kept) == 0 {
 			r.m.cursors.Close(p.receipts, true)
+			return -1
 		}
-		return len(kept) == 0
+		return size
 	})
 }
 
 // forget drops what is set aside for a target that is gone.
 func (r *rejects) forget(t *target) {
-	r.aside = slices.DeleteFunc(r.aside, func(p *pending) bool {
-		if p.t == t {
-			r.bytes -= p.bytes
-			r.m.cursors.Close(p.receipts, true)
-			r.m.dropped(t, "target_gone", len(p.work.Changes))
+	r.aside.Keep(func(p *pending) int64 {
+		if p.t != t {
+			return p.Bytes
 		}
-		return p.t == t
+		r.m.cursors.Close(p.receipts, true)
+		r.m.dropped(t, "target_gone", len(p.work.Changes))
+		return -1
 	})
 }
 

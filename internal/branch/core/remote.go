@@ -97,7 +97,7 @@ func (r *remote) prove(from time.Time, by string, tip Commit) {
 
 // stale reports whether a snapshot must be compared with a base proved after the snapshot was accepted.
 func (r *remote) stale(p *pending) bool {
-	return p.resync != nil && !p.decided && r.proof.from.Before(p.since)
+	return p.resync != nil && !p.Decided && r.proof.from.Before(p.since)
 }
 
 // same reports whether an observation agrees with the base.
@@ -110,9 +110,9 @@ func (r *remote) same(o Remote) bool {
 func (r *remote) distrust(want Commit, why Why) {
 	r.trusted, r.want, r.why = false, want, why
 	if r.m.publish.unresolved == nil {
-		r.m.ledger.unbuild(0)
+		r.m.ledger.Unbuild(0)
 	} else {
-		r.m.ledger.again(1)
+		r.m.ledger.Again(1)
 	}
 	r.m.touched(nil)
 }
@@ -180,8 +180,8 @@ func (r *remote) fetched(o *op, in Fetched) {
 
 // foreign reacts to commits of others: folders are read again, refused writes may pass now.
 func (r *remote) foreign() {
-	for _, p := range r.m.ledger.list {
-		if p.resync != nil && !p.decided {
+	for _, p := range r.m.ledger.All {
+		if p.resync != nil && !p.Decided {
 			p.resync.foreign = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/chain"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/group"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
 	"github.com/configbutler/gitops-reverser/internal/change"
@@ -186,7 +187,7 @@ func (k *saves) miss(s *save) {
 	default:
 		k.leave(s)
 		s.state = SaveAwaitingPush
-		p := &pending{t: t, save: s, bytes: itemOverhead}
+		p := &pending{t: t, save: s, Link: chain.Link[Commit]{Bytes: itemOverhead}}
 		p.work = PendingWrite{
 			Kind: KindSave, Source: MessageRequest, Message: s.Message, Save: s.ID, CommitEmpty: true, Author: s.author(),
 		}
@@ -212,11 +213,11 @@ func (k *saves) published(p *pending) {
 	switch {
 	case p.save == nil:
 	case p.work.Kind == KindSave:
-		k.end(p.save, SaveNoWindow, p.commit, "")
-	case p.commit.IsZero() || p.empty:
-		k.end(p.save, SaveAlreadyPresent, p.commit, "")
+		k.end(p.save, SaveNoWindow, p.Commit, "")
+	case p.Commit.IsZero() || p.empty:
+		k.end(p.save, SaveAlreadyPresent, p.Commit, "")
 	default:
-		k.end(p.save, SaveCommitted, p.commit, "")
+		k.end(p.save, SaveCommitted, p.Commit, "")
 	}
 }
 

@@ -6,6 +6,7 @@ package core
 import (
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/chain"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/cursor"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/group"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/pace"
@@ -89,7 +90,7 @@ func (k *windows) put(w *window, c change.Change) {
 	w.batch.Put(c)
 	if at, why := w.closes(); pace.Due(at, k.m.now) {
 		k.close(why)
-	} else if w.batch.Bytes+k.m.ledger.bytes >= k.m.cfg.BufferMax {
+	} else if w.batch.Bytes+k.m.ledger.Bytes() >= k.m.cfg.BufferMax {
 		k.close(CloseBuffer)
 	}
 }
@@ -117,7 +118,7 @@ func (k *windows) close(why CloseReason) {
 		return
 	}
 	k.open = nil
-	p := &pending{t: w.t, receipts: w.receipts, bytes: w.batch.Bytes, since: w.opened, save: w.save}
+	p := &pending{t: w.t, receipts: w.receipts, Link: chain.Link[Commit]{Bytes: w.batch.Bytes}, since: w.opened, save: w.save}
 	p.work = PendingWrite{
 		Kind: KindWindow, Changes: w.batch.Changes, Author: w.author, Source: MessageLive, Recovered: w.recovered,
 	}
