@@ -122,6 +122,19 @@ func TestIntakeClosesDuringAnOutage(t *testing.T) {
 	b.Eventually(func() bool { return b.status("live").IntakePaused }).Should(BeFalse())
 }
 
+// TestScenario78_ASnapshotInAnOutageIsKept: its caller hears at once that it waits, and it is written without another.
+func TestScenario78_ASnapshotInAnOutageIsKept(t *testing.T) {
+	b := newBed(t, core.Config{})
+	b.server.SetFault(gitserver.Fault{Status: http.StatusServiceUnavailable})
+	sink := b.set(b.target("live"))
+	snap := change.Snapshot{Target: key("live"), Cell: cell, Items: []change.Item{edit(key("live"), "a", "1").Item}}
+	verdict, outcome := sink.Snapshot(t.Context(), snap, true, core.Stamp{Epoch: 1})
+	b.Expect(verdict).To(Equal(change.Accepted))
+	b.Eventually(outcome).Should(Receive(Equal(change.KeptOutcome)))
+	b.server.ClearFaults()
+	b.has("live", "a", "1")
+}
+
 // TestStopWhileOthersOffer: every offer gets an answer, whatever it meets.
 func TestStopWhileOthersOffer(t *testing.T) {
 	b := newBed(t, core.Config{})

@@ -191,7 +191,11 @@ func (w *worker) carry(ctx context.Context, e core.Effect) {
 		}
 	case core.Settle:
 		if c := w.settles[e.Ticket]; c != nil {
-			c <- e.Outcome
+			o := e.Outcome
+			if e.Kept {
+				o = change.KeptOutcome
+			}
+			c <- o
 			close(c)
 		}
 		delete(w.settles, e.Ticket)

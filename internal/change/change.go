@@ -134,6 +134,8 @@ const (
 	Discarded Outcome = "Discarded"
 	// RefusedOutcome: the folder refuses writes.
 	RefusedOutcome Outcome = "Refused"
-	// FailedOutcome: the write itself failed.
+	// FailedOutcome: the snapshot is lost: gather it again.
 	FailedOutcome Outcome = "Failed"
+	// KeptOutcome: it could not be written yet. It stays pending, or a fresh one is asked for when it makes sense.
+	KeptOutcome Outcome = "Kept"
 )

@@ -303,6 +303,26 @@ func TestScenario67_DiscardedSnapshotIsTakenAgain(t *testing.T) {
 	})
 }
 
+// TestKeptSnapshotIsNotTakenAgain: during an outage of Git the source is left alone; a lost one is taken again.
+func TestKeptSnapshotIsNotTakenAgain(t *testing.T) {
+	for outcome, again := range map[change.Outcome]int{change.KeptOutcome: 0, change.FailedOutcome: 10} {
+		bubble(t, []change.Type{configMaps}, func(w *world) {
+			g := NewWithT(w.T)
+			w.watch(col(configMaps))
+			w.up()
+			w.sink.take()
+			w.sink.mu.Lock()
+			w.sink.outcome = outcome
+			w.sink.mu.Unlock()
+			w.manager.Recheck(key, "x")
+			w.pass(time.Second)
+			w.sink.take()
+			w.pass(10 * time.Minute)
+			g.Expect(len(w.sink.take())).To(BeNumerically("~", again, again/10), string(outcome))
+		})
+	}
+}
+
 func TestUnknownTargetIsDeclaredAgain(t *testing.T) {
 	bubble(t, []change.Type{configMaps}, func(w *world) {
 		g := NewWithT(w.T)

@@ -133,8 +133,8 @@ type Settle struct {
 	Ticket  Ticket
 	Outcome change.Outcome
 	Text    string
-	// Kept goes with FailedOutcome: the remote cannot be reached; the snapshot stays pending and is applied when the
-	// retry is due. Do not gather it again.
+	// Kept goes with FailedOutcome: the snapshot stays pending and is applied when the retry is due, or the machine asks
+	// for a fresh one when it makes sense. Do not gather it again by yourself.
 	Kept bool
 }
 

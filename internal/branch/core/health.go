@@ -21,8 +21,9 @@ type health struct {
 	failure  *Trouble
 	lost     debt.Debt[struct{}]
 	failures int
-	// rejected is set while the remote refuses a write of the target.
+	// rejected is set while the remote refuses a write of the target; denied are the cells whose snapshot it refused.
 	rejected *Trouble
+	denied   debt.Debt[struct{}]
 	// touch asks for a reading of the folder.
 	touch bool
 }
@@ -45,6 +46,8 @@ func (k healer) declared() {
 		k.h.lost.Paid(change.Cell{}, k.follows)
 		k.recovered()
 	}
+	k.h.denied.Paid(change.Cell{}, k.follows)
+	k.m.publish.rejects.heal()
 }
 
 func (k healer) follows(c change.Cell) bool { return k.t.cells.byID[c] != nil }

@@ -94,6 +94,10 @@ func (m *Machine) settled(p *pending, published bool) {
 	m.ledger.answer(p, change.Settled, "", false)
 	m.saves.published(p)
 	m.publish.rejects.supersede(p)
+	if p.resync != nil {
+		p.t.health.denied.Paid(p.work.Snapshot.Cell, m.healthOf(p.t).follows)
+		m.publish.rejects.heal()
+	}
 	if published || len(m.ledger.Built()) == 0 {
 		m.cursors.Close(slices.Concat(p.receipts, p.relying), false)
 		return
@@ -170,7 +174,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 		return
 	}
 	m.observe(t, Observation{What: ObservedLost, Seq: o.p.seq(), Kind: kind, Reason: "error", Text: f.Text})
-	m.ledger.answer(o.p, change.FailedOutcome, f.Text, false)
+	m.ledger.answer(o.p, change.FailedOutcome, f.Text, !t.gone)
 	m.saves.end(o.p.save, SaveFailed, Commit{}, f.Text)
 	m.cursors.Close(o.p.receipts, true)
 	m.ledger.undo(o.p)

@@ -96,6 +96,11 @@ func (r *rejects) landed() {
 	if r.isolating {
 		r.proceed()
 	}
+	r.heal()
+}
+
+// heal ends the trouble of targets of which nothing is kept away from the remote any more.
+func (r *rejects) heal() {
 	for _, t := range r.m.targets.list {
 		if t.health.rejected != nil && !r.holds(t) {
 			t.health.rejected = nil
@@ -105,7 +110,7 @@ func (r *rejects) landed() {
 }
 
 func (r *rejects) holds(t *target) bool {
-	return slices.ContainsFunc(r.aside.All, func(p *pending) bool { return p.t == t }) ||
+	return !t.health.denied.Empty() || slices.ContainsFunc(r.aside.All, func(p *pending) bool { return p.t == t }) ||
 		slices.ContainsFunc(r.m.ledger.All, func(p *pending) bool { return p.t == t && p.tried })
 }
 
@@ -131,7 +136,10 @@ func (r *rejects) setAside(p *pending) {
 	r.m.touched(p.t)
 	r.m.observe(p.t, Observation{What: ObservedSetAside, Seq: p.seq(), Kind: p.work.Kind, Text: r.text})
 	r.m.saves.end(p.save, SaveFailed, Commit{}, r.text)
-	l.answer(p, change.FailedOutcome, r.text, false)
+	l.answer(p, change.FailedOutcome, r.text, !p.t.gone)
+	if p.resync != nil && r.m.healthOf(p.t).follows(p.work.Snapshot.Cell) {
+		p.t.health.denied.Cell(p.work.Snapshot.Cell, struct{}{})
+	}
 	if p.resync != nil || p.work.Kind == KindSave || p.t.gone {
 		r.m.cursors.Close(p.receipts, true)
 		return

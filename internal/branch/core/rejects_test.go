@@ -222,7 +222,7 @@ func TestRejectedSnapshotIsAskedForAgain(t *testing.T) {
 	b.rejected("secret scanning")
 	b.Expect(all[core.Settle](b)).To(ConsistOf(And(
 		HaveField("Ticket", ticket),
-		HaveField("Outcome", change.FailedOutcome), HaveField("Text", "secret scanning"), HaveField("Kept", false))))
+		HaveField("Outcome", change.FailedOutcome), HaveField("Text", "secret scanning"), HaveField("Kept", true))))
 	b.Expect(b.ts(k).PushRejected).NotTo(BeNil())
 	b.clear()
 	b.wait(5 * time.Minute)
@@ -303,4 +303,30 @@ func TestSetAsideContentDoesNotComeBackOverALostEdit(t *testing.T) {
 			b.Expect(names(outstanding[core.Write](b))).To(Equal([]string{"y=created"}), "x was deleted meanwhile")
 		})
 	}
+}
+
+// TestRejectedSnapshotIsNotForgottenBecauseOthersLand: decisions 58, for what is not kept but asked for again.
+func TestRejectedSnapshotIsNotForgottenBecauseOthersLand(t *testing.T) {
+	b := newBed(t)
+	k, other := b.target("a"), b.target("b")
+	b.warm(other)
+	b.wait(time.Minute)
+	b.snap(k, cm, item(cm, "x", "1", 1))
+	b.looked()
+	b.committed()
+	b.rejected("secret scanning")
+	b.wait(time.Minute)
+	b.commitOne(other, "y", "1")
+	b.accepted()
+	b.Expect(b.ts(k).PushRejected).To(HaveField("Text", "secret scanning"), "nothing of it is on the remote")
+	b.clear()
+	b.wait(time.Hour)
+	b.Expect(all[core.Request](b)).To(BeEmpty(), "and nothing changed that may help")
+	b.do(core.Recheck{Target: other, Token: "1"})
+	b.looked()
+	b.Expect(all[core.Request](b)).To(ContainElement(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
+	b.snap(k, cm, item(cm, "x", "clean", 1))
+	b.committed()
+	b.accepted()
+	b.Expect(b.ts(k).PushRejected).To(BeNil())
 }
