@@ -19,6 +19,6 @@
 //
 // It sits between watch, which offers changes and snapshots, and the runner in
 // package branch, which carries the effects out on manifest/plan and gitstore.
-// It imports change and its own parts below (applies, cursor, debt, group, hold,
-// pace) only: plans, reports and frozen configuration are opaque.
+// It imports change and its own parts below (applies, chain, cursor, group,
+// health, hold, pace) only: plans, reports and frozen configuration are opaque.
 package core

@@ -185,17 +185,6 @@ const (
 // Counts are the results of a plan, per document.
 type Counts struct{ Created, Updated, Deleted, Unchanged, Retained, Refused int }
 
-// Refusal is why a flush was refused as a whole.
-type Refusal struct {
-	// Reason and Text are those of the condition GitPathAccepted.
-	Reason string
-	Text   string
-	// Since is set by the machine.
-	Since time.Time
-	// FromRead: the refusal was found by reading the folder, not by a write; a clean read clears it.
-	FromRead bool
-}
-
 // GateVerdict is what a plan saw of unresolved substitutions (git-writer 6.10).
 type GateVerdict string
 

@@ -121,8 +121,8 @@ func (l *lane) idle(dial bool) {
 	}
 	if m.remote.trusted {
 		for _, t := range m.targets.list {
-			if t.health.touch {
-				t.health.touch = false
+			if t.health.Touch {
+				t.health.Touch = false
 				l.touch(t)
 				return
 			}

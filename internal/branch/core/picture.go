@@ -61,7 +61,7 @@ func (m *Machine) picture(t *target, waiting int) TargetStatus {
 	s := TargetStatus{
 		Target: t.key, Suspended: t.suspended(), Waiting: waiting,
 		Gate: g.state(), GateText: g.text(), Held: t.gate.Len(),
-		PushRejected: copied(t.health.rejected), WriteFailed: copied(t.health.failure), Refusal: copied(t.health.refusal),
+		PushRejected: copied(t.health.Rejected), WriteFailed: copied(t.health.Failure), Refusal: copied(t.health.Refusal),
 		Report: t.seen.report, ReportedOn: t.seen.on, ReportedAt: t.seen.at,
 		Published: t.seen.published, PublishedAt: t.seen.publishedAt, Rechecked: t.seen.rechecked,
 	}

@@ -95,7 +95,7 @@ func (m *Machine) settled(p *pending, published bool) {
 	m.saves.published(p)
 	m.publish.rejects.supersede(p)
 	if p.resync != nil {
-		p.t.health.denied.Paid(p.work.Snapshot.Cell, m.healthOf(p.t).follows)
+		p.t.health.Landed(m.healthOf(p.t), p.work.Snapshot.Cell)
 		m.publish.rejects.heal()
 	}
 	if published || len(m.ledger.Built()) == 0 {
@@ -120,7 +120,7 @@ func (m *Machine) planned(o *op, in Written) {
 	m.observePlan(o, t, kind, in)
 	switch {
 	case o.p == nil:
-		m.healthOf(t).read(in)
+		t.health.Read(m.healthOf(t), in.Outcome == WriteRefused, in.Refusal)
 		return
 	case o.dry:
 		m.previewed(o.p, in)
@@ -160,7 +160,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	case f.Reason == ReasonStore:
 		m.remote.distrust(Commit{}, WhyRecovery)
 		if o.p == nil {
-			t.health.touch, m.remote.refetch = true, true
+			t.health.Touch, m.remote.refetch = true, true
 		}
 		m.publish.fail(o, f)
 		return
@@ -181,7 +181,7 @@ func (m *Machine) planFailed(o *op, t *target, kind Kind, in Written) {
 	if o.p.resync == nil {
 		m.publish.rejects.supersede(o.p)
 	}
-	m.healthOf(t).failed(o.p, f)
+	t.health.Failed(m.healthOf(t), o.p.harm(), f.Reason, f.Text, m.cfg.RetryMin, m.cfg.RetryMax)
 }
 
 // previewed ends the snapshot of a suspended target: nothing is retained or pushed, the result is shown.
@@ -192,9 +192,9 @@ func (m *Machine) previewed(p *pending, in Written) {
 	outcome := change.Settled
 	if in.Outcome == WriteRefused {
 		outcome = change.RefusedOutcome
-		m.healthOf(p.t).refused(p, in)
+		p.t.health.Refused(m.healthOf(p.t), p.harm(), in.Refusal, in.Refused)
 	} else {
-		m.healthOf(p.t).accepted(p)
+		p.t.health.Accepted(m.healthOf(p.t), p.harm())
 	}
 	m.ledger.answer(p, outcome, refusalText(in), false)
 	m.cursors.Close(p.receipts, true)
@@ -222,7 +222,7 @@ func (m *Machine) refused(p *pending, in Written) {
 	if p.resync == nil {
 		m.publish.rejects.supersede(p)
 	}
-	m.healthOf(p.t).refused(p, in)
+	p.t.health.Refused(m.healthOf(p.t), p.harm(), in.Refusal, in.Refused)
 }
 
 // committed gives a write its place in the chain, or settles it when nothing differs and nobody waits for it.
@@ -234,7 +234,7 @@ func (m *Machine) committed(p *pending, in Written) {
 	if in.Outcome == WriteCommitted {
 		p.Commit = in.Commit
 	}
-	m.healthOf(p.t).accepted(p)
+	p.t.health.Accepted(m.healthOf(p.t), p.harm())
 	m.skipped(p, in.Refused)
 	if p.resync != nil {
 		if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil && !p.t.suspended() {

@@ -59,12 +59,3 @@ type Failure struct {
 	// transport, which answers without dialling.
 	RetryAfter time.Duration
 }
-
-// Trouble is a lasting failure for observers (decisions 32).
-type Trouble struct {
-	Reason Reason
-	Text   string
-	Since  time.Time
-	// Next is when the machine tries again by itself; zero when only a change of input can help.
-	Next time.Time
-}

@@ -102,15 +102,12 @@ func (r *rejects) landed() {
 // heal ends the trouble of targets of which nothing is kept away from the remote any more.
 func (r *rejects) heal() {
 	for _, t := range r.m.targets.list {
-		if t.health.rejected != nil && !r.holds(t) {
-			t.health.rejected = nil
-			r.m.touched(t)
-		}
+		t.health.Admitted(r.m.healthOf(t), r.holds(t))
 	}
 }
 
 func (r *rejects) holds(t *target) bool {
-	return !t.health.denied.Empty() || slices.ContainsFunc(r.aside.All, func(p *pending) bool { return p.t == t }) ||
+	return slices.ContainsFunc(r.aside.All, func(p *pending) bool { return p.t == t }) ||
 		slices.ContainsFunc(r.m.ledger.All, func(p *pending) bool { return p.t == t && p.tried })
 }
 
@@ -128,18 +125,10 @@ func (r *rejects) setAside(p *pending) {
 	l := &r.m.ledger
 	l.Unbuild(slices.Index(l.All, p))
 	l.undo(p)
-	since := r.m.now
-	if t := p.t.health.rejected; t != nil {
-		since = t.Since
-	}
-	p.t.health.rejected = &Trouble{Reason: ReasonPushRejected, Text: r.text, Since: since}
-	r.m.touched(p.t)
+	p.t.health.Deny(r.m.healthOf(p.t), p.harm(), ReasonPushRejected, r.text)
 	r.m.observe(p.t, Observation{What: ObservedSetAside, Seq: p.seq(), Kind: p.work.Kind, Text: r.text})
 	r.m.saves.end(p.save, SaveFailed, Commit{}, r.text)
 	l.answer(p, change.FailedOutcome, r.text, !p.t.gone)
-	if p.resync != nil && r.m.healthOf(p.t).follows(p.work.Snapshot.Cell) {
-		p.t.health.denied.Cell(p.work.Snapshot.Cell, struct{}{})
-	}
 	if p.resync != nil || p.work.Kind == KindSave || p.t.gone {
 		r.m.cursors.Close(p.receipts, true)
 		return
@@ -182,7 +171,7 @@ func (r *rejects) retry() {
 		l.Insert(p)
 	}
 	for _, t := range r.m.targets.list {
-		if t.health.rejected != nil {
+		if t.health.Rejected != nil {
 			r.m.targets.askLost(t, RequestLost)
 		}
 	}

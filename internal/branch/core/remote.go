@@ -187,7 +187,7 @@ func (r *remote) foreign() {
 	}
 	r.m.publish.rejects.wanted = true
 	for _, t := range r.m.targets.list {
-		t.health.touch = true
+		t.health.Touch = true
 		for _, c := range t.cells.list {
 			if c.verdict == GateDiverges {
 				r.m.targets.ask(c, RequestGate)

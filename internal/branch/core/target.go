@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/configbutler/gitops-reverser/internal/branch/core/health"
 	"github.com/configbutler/gitops-reverser/internal/branch/core/hold"
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -20,7 +21,7 @@ type target struct {
 	gate  hold.List[*receipt]
 	// was is the state of the gate that was acted on.
 	was    GateState
-	health health
+	health health.Health[Reason]
 	seen   seen
 	// staleSince is when the first snapshot of the present hold was discarded for an applier; stale are its cells.
 	staleSince time.Time
@@ -95,7 +96,7 @@ func (r *registry) set(in TargetSet) {
 	}
 	if old.Revision != t.cfg.Revision {
 		r.m.publish.revive()
-		r.m.healthOf(t).configured()
+		t.health.Configured(r.m.healthOf(t))
 	}
 }
 
@@ -161,7 +162,8 @@ func (r *registry) declare(in CellsDeclared) {
 		}
 	}
 	r.m.gate(t).settle()
-	r.m.healthOf(t).declared()
+	t.health.Declared(r.m.healthOf(t))
+	r.m.publish.rejects.heal()
 	r.m.touched(t)
 }
 
