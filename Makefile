@@ -78,7 +78,7 @@ fuzz: ## Run every fuzz target for FUZZ_TIME.
 
 .PHONY: simulate
 simulate: ## Simulate N histories of the branch machine from SEED.
-	SIM_SEED=$(SEED) SIM_N=$(N) go test ./internal/branch/sim -run TestSimulation -count=1 -timeout 60m -v
+	SIM_SEED=$(SEED) SIM_N=$(N) go test ./internal/branch/sim -run 'TestSimulate$$' -count=1 -timeout 60m -v
 
 .PHONY: chaos
 chaos: tools manager ## Kill the operator KILLS times during a busy run.
