@@ -32,7 +32,7 @@ func (annotationChanged) Update(e event.UpdateEvent) bool {
 // Create implements predicate.Predicate.
 func (annotationChanged) Create(event.CreateEvent) bool { return true }
 
-// ReadyFlipped lets a change of spec, of Ready or of its reason through: what a dependent looks at. At the start every
+// ReadyFlipped lets a change of spec or of Ready through, its words included: dependents repeat them. At the start every
 // dependent has a pass of its own.
 func ReadyFlipped() predicate.Predicate {
 	return predicate.And(later{}, predicate.Or(predicate.GenerationChangedPredicate{}, readyFlipped{}))
@@ -52,16 +52,16 @@ func (readyFlipped) Update(e event.UpdateEvent) bool {
 	return a != b
 }
 
-func readyOf(o client.Object) [3]string {
+func readyOf(o client.Object) [4]string {
 	g, ok := o.(conditions.Getter)
 	if !ok {
-		return [3]string{}
+		return [4]string{}
 	}
 	c := conditions.Get(g, meta.ReadyCondition)
 	if c == nil {
-		return [3]string{}
+		return [4]string{}
 	}
-	return [3]string{string(c.Status), c.Reason, boolText(conditions.IsStalled(g))}
+	return [4]string{string(c.Status), c.Reason, c.Message, boolText(conditions.IsStalled(g))}
 }
 
 func boolText(b bool) string {

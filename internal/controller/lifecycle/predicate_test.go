@@ -30,7 +30,7 @@ func TestWhatStartsAPass(t *testing.T) {
 			p.Annotations = map[string]string{meta.ReconcileRequestAnnotation: "now"}
 		}, false, false, false},
 		"a label":    {func(p *v1alpha3.KubeProvider) { p.Labels = map[string]string{"a": "b"} }, false, false, true},
-		"a message":  {func(p *v1alpha3.KubeProvider) { conditions.MarkTrue(p, meta.ReadyCondition, "Old", "other words") }, false, false, false},
+		"a message":  {func(p *v1alpha3.KubeProvider) { conditions.MarkTrue(p, meta.ReadyCondition, "Old", "other words") }, false, true, false},
 		"the reason": {func(p *v1alpha3.KubeProvider) { conditions.MarkTrue(p, meta.ReadyCondition, "New", "") }, false, true, false},
 		"the status": {func(p *v1alpha3.KubeProvider) { conditions.MarkFalse(p, meta.ReadyCondition, "Old", "") }, false, true, false},
 		"stalled":    {func(p *v1alpha3.KubeProvider) { conditions.MarkStalled(p, "Old", "") }, false, true, false},
