@@ -6,6 +6,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -355,4 +356,34 @@ func TestReal_ListFallback(t *testing.T) {
 	w.configMap("cm-0000", "1")
 	w.configMap("cm-0001", "2")
 	w.Eventually(w.sink.take).Should(Equal([]string{"UPDATE cm-0001"}), "listed and watched objects have one digest")
+}
+
+// TestReal_APIServerCrash: streams come back by themselves, with what changed meanwhile, and sweep nothing of their own.
+func TestReal_APIServerCrash(t *testing.T) {
+	cp, err := harness.StartControlPlane(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cp.Stop)
+	w := newRealWorldOn(t, cp, cp.Config)
+	w.sink.always = true
+	w.SetDefaultEventuallyTimeout(time.Minute)
+	for _, name := range []string{"kept", "edited", "removed"} {
+		w.configMap(name, "1")
+	}
+	w.rule(rules.Item{Resources: []string{"configmaps"}})
+	w.up()
+	cp.KillAPIServer()
+	w.Eventually(func() string { return w.status().Running }).Should(Equal("False"))
+	w.Expect(w.sink.names()).To(HaveLen(3), "an outage is no absence")
+	w.Expect(cp.StartAPIServer()).To(Succeed())
+	w.configMap("edited", "2")
+	w.Expect(w.client.CoreV1().ConfigMaps(w.ns).Delete(w.ctx, "removed", metav1.DeleteOptions{})).To(Succeed())
+	w.Eventually(w.sink.names).Should(Equal([]string{"edited", "kept"}))
+	w.Eventually(func() map[change.ObjectID]string {
+		w.sink.mu.Lock()
+		defer w.sink.mu.Unlock()
+		return maps.Clone(w.sink.folder)
+	}).Should(HaveKeyWithValue(HaveField("Name", "edited"), ContainSubstring(`"a":"2"`)))
+	w.Eventually(func() string { return w.status().Running }).Should(Equal("True"))
 }

@@ -33,8 +33,9 @@ type ControlPlane struct {
 	// Config is the same for Go clients, without client-side rate limits.
 	Config *rest.Config
 
-	etcd, apiserver *Process
-	kubectl         string
+	etcd, apiserver  *Process
+	apiserverCommand []string
+	kubectl          string
 }
 
 // StartControlPlane starts etcd and kube-apiserver in dir and waits until the API server is ready. extraArgs are
@@ -109,18 +110,27 @@ func (c *ControlPlane) start(extraArgs []string) error {
 		"--disable-admission-plugins", "ServiceAccount",
 		"--allow-privileged", "--endpoint-reconciler-type", "none",
 	}, extraArgs...)
-	if c.apiserver, err = StartProcess(c.Dir, "kube-apiserver", apiBin, args, baseEnv(c.Dir)); err != nil {
+	c.apiserverCommand = append([]string{apiBin}, args...)
+	if err := c.writeKubeconfig(fmt.Sprintf("https://127.0.0.1:%d", ports[2]), certs.ca); err != nil {
 		return err
 	}
-	host := fmt.Sprintf("https://127.0.0.1:%d", ports[2])
-	if err := c.writeKubeconfig(host, certs.ca); err != nil {
+	return c.StartAPIServer()
+}
+
+// KillAPIServer ends the API server as a crash does. What it stored stays in etcd.
+func (c *ControlPlane) KillAPIServer() { c.apiserver.Kill() }
+
+// StartAPIServer runs the API server at its address and waits until it is ready.
+func (c *ControlPlane) StartAPIServer() error {
+	var err error
+	if c.apiserver, err = StartProcess(c.Dir, "kube-apiserver", c.apiserverCommand[0], c.apiserverCommand[1:], baseEnv(c.Dir)); err != nil {
 		return err
 	}
 	hc, err := rest.HTTPClientFor(c.Config)
 	if err != nil {
 		return err
 	}
-	if err := c.apiserver.WaitReady(2*time.Minute, httpOK(hc, host+"/readyz")); err != nil {
+	if err := c.apiserver.WaitReady(2*time.Minute, httpOK(hc, c.Config.Host+"/readyz")); err != nil {
 		return err
 	}
 	return c.apiserver.WaitReady(time.Minute, func(ctx context.Context) error {
