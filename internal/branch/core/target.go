@@ -91,6 +91,7 @@ func (r *registry) set(in TargetSet) {
 		}
 	}
 	if old.ProviderSuspended != t.cfg.ProviderSuspended {
+		r.m.publish.pace.Break()
 		r.m.touched(nil)
 		r.m.touched(t)
 	}

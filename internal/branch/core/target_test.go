@@ -556,3 +556,31 @@ func TestFolderThatCouldNotBeReadIsReadAfterTheNextFetch(t *testing.T) {
 	b.fetched()
 	b.Expect(outstanding[core.Write](b).Work.Kind).To(Equal(core.KindTouch))
 }
+
+// TestSuspensionOfTheProviderIsNoContention: the time in between does not count as time lost to other writers.
+func TestSuspensionOfTheProviderIsNoContention(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.commitOne(k, "x", "1")
+	for range 3 {
+		b.moved()
+		b.run3()
+	}
+	b.configure(k, func(c *core.TargetConfig) { c.ProviderSuspended = true })
+	b.moved()
+	b.wait(time.Hour)
+	b.idle()
+	b.configure(k, func(c *core.TargetConfig) { c.ProviderSuspended = false })
+	b.run3()
+	b.moved()
+	b.Expect(b.status().Failing).To(BeNil())
+}
+
+// run3 answers the fetch and the replay that follow a lost race, after its pause.
+func (b *bed) run3() {
+	b.t.Helper()
+	b.wait(2 * time.Second)
+	b.fetched()
+	b.committed()
+}

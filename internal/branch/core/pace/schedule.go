@@ -61,6 +61,9 @@ func (s *Schedule) Fail(now time.Time, wish time.Duration) time.Time {
 	return s.retryAt
 }
 
+// Break ends the cycle without a result: the branch must not talk for a while, which is nobody's contention.
+func (s *Schedule) Break() { s.endCycle() }
+
 func (s *Schedule) endCycle() { s.start, s.pushes, s.pause = time.Time{}, 0, time.Time{} }
 
 // Contended is what follows a push that lost its race.
