@@ -73,8 +73,8 @@ func (r *resolver) openKey(pem, passphrase []byte, key, name string) (ssh.Signer
 	case errors.Is(err, ErrPassphraseMissing), encrypted && len(passphrase) == 0:
 		return nil, r.malformed(`the SSH key %q has a passphrase; add it as "ssh-password"`, key)
 	case errors.Is(err, ErrPassphrase), encrypted:
-		return nil, r.malformed("the SSH key %q does not open with the passphrase in %q", key, name)
+		return nil, r.malformed("the SSH key %q does not open with the passphrase in %q; store the key's own passphrase there", key, name)
 	default:
-		return nil, r.malformed("the SSH key %q cannot be read: %s", key, strings.TrimPrefix(err.Error(), "ssh: "))
+		return nil, r.malformed("the SSH key %q cannot be read: %s; it must be a private key in OpenSSH, PKCS#8 or PEM form", key, strings.TrimPrefix(err.Error(), "ssh: "))
 	}
 }

@@ -165,8 +165,8 @@ func missing(err error, kind, namespace, name string) error {
 	if !apierrors.IsNotFound(err) {
 		return err
 	}
-	return &gitauth.Error{Reason: gitauth.SecretNotFound, Err: err, Message: fmt.Sprintf("%s %s/%s does not exist",
-		kind, namespace, name)}
+	return &gitauth.Error{Reason: gitauth.SecretNotFound, Err: err, Message: fmt.Sprintf(
+		"%s %s/%s does not exist; create it, or name another one", kind, namespace, name)}
 }
 
 func isNotFound(err error) bool {

@@ -170,19 +170,29 @@ func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProv
 		Credentials: func(context.Context) (gitstore.Credentials, error) { return credentials, nil },
 	})
 	if err != nil {
-		return fmt.Errorf("the repository does not answer as it should: %w%s", err, cure(err))
+		return fmt.Errorf("the repository does not answer as it should: %w%s", err, cure(obj, err))
 	}
 	r.Git.remember(obj, func(k *known) { k.revision, k.capabilities = credentials.Revision, probed.Capabilities })
 	return nil
 }
 
 // cure adds what a person can do where the words of the other side do not say it.
-func cure(err error) string {
+func cure(obj *v1alpha3.GitProvider, err error) string {
 	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
+	var transport *gitstore.TransportError
+	secret := obj.Spec.SecretRef
+	switch {
+	case errors.As(err, &unknown):
 		return "; a certificate authority of your own belongs into the key ca.crt of the Secret in spec.secretRef"
+	case !errors.As(err, &transport) || transport.Kind != gitstore.Auth && transport.Kind != gitstore.NotFound:
+		return ""
+	case secret == nil:
+		return "; check spec.url, and name a Secret with a credential in spec.secretRef: none is sent now"
+	case transport.Kind == gitstore.NotFound:
+		return fmt.Sprintf("; check spec.url, and that the credential in Secret %s/%s may see the repository", obj.Namespace, secret.Name)
 	}
-	return ""
+	return fmt.Sprintf("; renew the credential in Secret %s/%s (it may have expired), or let its owner write",
+		obj.Namespace, secret.Name)
 }
 
 // isRead reports an answer of the API server about a Secret, a ConfigMap or the creation of a key.

@@ -37,13 +37,20 @@ func gitServer(t *testing.T, o gitserver.Options) (*gitserver.Server, string) {
 	return s, s.URL("live")
 }
 
-func sshKey(t *testing.T) string {
+func sshKey(t *testing.T) string { return lockedWith(t, "") }
+
+func lockedKey(t *testing.T) string { return lockedWith(t, "another passphrase") }
+
+func lockedWith(t *testing.T, passphrase string) string {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	block, err := ssh.MarshalPrivateKey(private, "")
+	if passphrase != "" {
+		block, err = ssh.MarshalPrivateKeyWithPassphrase(private, "", []byte(passphrase))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +88,14 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 			reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "shop/keys"},
 		"a signing key that is none": {change: []func(*v1alpha3.GitProvider){signed("keys", true)},
 			secrets: []client.Object{secret("shop", "keys", map[string]string{"signing.key": "rubbish"})},
-			reason:  v1alpha3.CommitConfigInvalidReason, stalled: true},
+			reason:  v1alpha3.CommitConfigInvalidReason, stalled: true, text: "no private key in OpenSSH or PKCS#8 form"},
+		"an SSH key with another passphrase": {url: "ssh://git@127.0.0.1:1/live.git", change: []func(*v1alpha3.GitProvider){withSecret("login")},
+			secrets: []client.Object{secret("shop", "login", map[string]string{"identity": lockedKey(t), "password": "planted"})},
+			reason:  v1alpha3.SecretMalformedReason, stalled: true, text: "store the key's own passphrase there"},
+		"a repository that asks for a credential": {server: gitserver.Options{Username: "ada", Password: "other"}, reason: v1alpha3.AuthenticationFailedReason,
+			stalled: true, text: "name a Secret with a credential in spec.secretRef"},
+		"a repository that is not there": {url: "missing", http: true, change: []func(*v1alpha3.GitProvider){withSecret("login")},
+			secrets: []client.Object{secret("shop", "login", login)}, reason: v1alpha3.ConnectionFailedReason, text: "check spec.url, and that the credential in Secret shop/login"},
 		"a Secret that is missing": {change: []func(*v1alpha3.GitProvider){withSecret("login")},
 			reason: v1alpha3.SecretNotFoundReason, stalled: true, text: "Secret shop/login does not exist"},
 		"a Secret without a credential": {change: []func(*v1alpha3.GitProvider){withSecret("login")},
@@ -92,7 +106,7 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 			reason:  v1alpha3.InvalidConfigReason, stalled: true, text: "--insecure-allow-git-http"},
 		"a credential that the server refuses": {server: gitserver.Options{Username: "ada", Password: "other"}, http: true,
 			change: []func(*v1alpha3.GitProvider){withSecret("login")}, secrets: []client.Object{secret("shop", "login", login)},
-			reason: v1alpha3.AuthenticationFailedReason, stalled: true, text: "401"},
+			reason: v1alpha3.AuthenticationFailedReason, stalled: true, text: "401: authentication required; renew the credential in Secret shop/login"},
 		"a host without a known key": {url: "ssh://git@127.0.0.1:1/live.git",
 			change: []func(*v1alpha3.GitProvider){withSecret("login")},
 			secrets: []client.Object{secret("shop", "login",
@@ -121,7 +135,11 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, url := gitServer(t, tt.server)
-			if tt.url != "" {
+			switch tt.url {
+			case "":
+			case "missing":
+				url = server.URL("missing")
+			default:
 				url = tt.url
 			}
 			if tt.sha256 {

@@ -52,6 +52,9 @@ func reportPublication(b branch.Status, s *lifecycle.Summary) {
 func trouble(what string, t *core.Trouble, b branch.Status) string {
 	const layout = "2006-01-02T15:04:05Z"
 	text := fmt.Sprintf("%s since %s: %s: %s", what, t.Since.UTC().Format(layout), t.Reason, t.Text)
+	if t.Reason == core.ReasonAuthenticationFailed {
+		text += "; renew the credential that the GitProvider's secretRef names, or let its owner write"
+	}
 	if !t.Next.IsZero() {
 		text += "; next attempt at " + t.Next.UTC().Truncate(time.Second).Format(layout)
 	}

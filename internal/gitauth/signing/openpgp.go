@@ -91,7 +91,7 @@ func unlock(e *openpgp.Entity, passphrase []byte, name string) *gitauth.Error {
 			return invalid(name, `"git.asc" has a passphrase and the Secret has no "passphrase"`)
 		default:
 			if open(passphrase) != nil {
-				return invalid(name, `"git.asc" does not open with "passphrase"`)
+				return invalid(name, `"git.asc" does not open with "passphrase"; store the key's own passphrase there`)
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func loadSSH(key, passphrase []byte, name string) (*Signer, error) {
 func openSSH(key, passphrase []byte, name string) (crypto.PrivateKey, error) {
 	key, err := gitauth.OpenPKCS8(key, passphrase)
 	if err != nil {
-		return nil, invalid(name, `"signing.key" does not open with "passphrase": %v`, err)
+		return nil, invalid(name, `"signing.key" does not open with "passphrase": %v; store the key's own passphrase there`, err)
 	}
 	parsed, err := ssh.ParseRawPrivateKey(key)
 	var missing *ssh.PassphraseMissingError
@@ -99,9 +99,9 @@ func openSSH(key, passphrase []byte, name string) (crypto.PrivateKey, error) {
 	case err == nil:
 		return parsed, nil
 	case encrypted && len(passphrase) == 0:
-		return nil, invalid(name, `"signing.key" has a passphrase and the Secret has no "passphrase"`)
+		return nil, invalid(name, `"signing.key" has a passphrase and the Secret has no "passphrase"; add it`)
 	case encrypted:
-		return nil, invalid(name, `"signing.key" does not open with "passphrase"`)
+		return nil, invalid(name, `"signing.key" does not open with "passphrase"; store the key's own passphrase there`)
 	default:
 		return nil, invalid(name, `"signing.key" is no private key in OpenSSH or PKCS#8 form: %v`, err)
 	}
