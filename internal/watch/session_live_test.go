@@ -270,6 +270,8 @@ func TestScenario66_RotatedCredentials(t *testing.T) {
 		g.Expect(w.rec.get("open")).To(Equal(0))
 		g.Expect(w.sink.names()).To(Equal([]string{"boat"}), "Git stays")
 		g.Expect(w.status().Cells[0].Reason).To(Equal(ReasonNotReady))
+		g.Expect(w.status().Answer).To(And(HaveField("Running", "Unknown"), HaveField("Message", ContainSubstring("not connected"))),
+			"nothing is being read")
 		g.Expect(w.sources.Set("default", cluster.Config{REST: w.server.Config(), Token: "3"})).To(Succeed())
 		w.pass(5 * time.Second)
 		g.Expect(w.status().Running).To(Equal("True"))

@@ -159,11 +159,22 @@ func (s *Status) rollUp() {
 			s.Ready++
 		}
 		if worst == nil || t.weakness() > worst.weakness() ||
-			t.Phase == Replaying && worst.Phase == Replaying && t.Reason == ReasonBranchIntakePaused {
+			t.Phase == Replaying && worst.Phase == Replaying && waits(t.Reason) > waits(worst.Reason) {
 			worst = t
 		}
 	}
 	s.Running, s.Reason, s.Message = s.running(worst)
+}
+
+// waits orders the reasons of a replay that waits for something else than its objects.
+func waits(reason string) int {
+	switch reason {
+	case ReasonNotReady:
+		return 2
+	case ReasonBranchIntakePaused:
+		return 1
+	}
+	return 0
 }
 
 func (s *Status) running(worst *TypeStatus) (status, reason, message string) {
@@ -174,6 +185,8 @@ func (s *Status) running(worst *TypeStatus) (status, reason, message string) {
 		return "False", ReasonNoResolvedTypes, "The rules select no resource type."
 	case worst.Phase == Blocked:
 		return "False", worst.Reason, first(worst.Message, worst.name()+" is blocked.")
+	case worst.Phase == Replaying && worst.Reason == ReasonNotReady:
+		return "Unknown", ReasonNotReady, worst.Message
 	case worst.Phase == Replaying && worst.Reason == ReasonBranchIntakePaused:
 		return "False", ReasonBranchIntakePaused, worst.Message
 	case worst.Phase == Replaying:

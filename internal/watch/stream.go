@@ -181,7 +181,7 @@ func (s *stream) ended(err error, lived time.Duration) delay {
 	case cluster.IsNotConnected(err):
 		s.recorder.SessionEnded(s.col.Type, EndedCredentials)
 		s.replayed, s.why = false, s.voice.againReason()
-		s.voice.say(Replaying, ReasonNotReady, "The source cluster has no usable credentials now.")
+		s.voice.say(Replaying, ReasonNotReady, "The source is not connected: its KubeProvider is suspended or has no usable credentials.")
 		return delay{d: intakeRecheck}
 	case errors.As(err, &status):
 		return s.status(status)

@@ -108,7 +108,7 @@ func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.WatchRule) (lifecyc
 	if v.refusal.Refused() {
 		blocked(obj, &pass, v.refusal.Reason, v.refusal.Message)
 	} else {
-		r.report(obj, v.target, v.result, &pass)
+		r.report(obj, v, &pass)
 	}
 	if pass.IsStalled() {
 		// Every cause of a stall brings a pass when it goes (api 7).
@@ -122,6 +122,8 @@ type verdict struct {
 	refusal access.Refusal
 	target  *v1alpha3.GitTarget
 	result  rules.Result
+	// idle: the source is suspended, so no stream can be expected.
+	idle bool
 }
 
 // evaluate passes a rule through its gates and keeps the store in step before any condition is written. Start-up uses it,
@@ -147,6 +149,7 @@ func (r *Reconciler) evaluate(ctx context.Context, obj *v1alpha3.WatchRule) (ver
 		return v, nil
 	}
 	v.result = r.compile(obj, v.target, grant.KubeProvider)
+	v.idle = grant.KubeProvider.Spec.Suspend
 	r.store(v.result, k, obj)
 	return v, nil
 }

@@ -507,7 +507,8 @@ func TestCellsOfARule(t *testing.T) {
 			g := NewWithT(t)
 			var s lifecycle.Summary
 			r := rule()
-			reportCells(r, tt.status, &s)
+			reportCells(r, tt.status)
+			weighCells(tt.status, &s)
 			g.Expect(conditions.GetReason(r, v1alpha3.StreamsRunningCondition)).To(Equal(tt.reason))
 			g.Expect(s.IsStalled()).To(Equal(tt.stalled))
 			g.Expect(s.IsConverged()).To(Equal(tt.ready))
@@ -527,7 +528,7 @@ func blockedStatus(p watch.Phase, reason string) watch.Status {
 func TestPendingTypesAreNamedWithTheirGroup(t *testing.T) {
 	g := NewWithT(t)
 	r := rule()
-	reportCells(r, blockedStatus(watch.Blocked, "WatchError"), &lifecycle.Summary{})
+	reportCells(r, blockedStatus(watch.Blocked, "WatchError"))
 	g.Expect(r.Status.Streams.PendingSample).To(Equal([]string{change.Type{Group: "apps",
 		Resource: "deployments"}.GroupResource()}))
 }

@@ -22,9 +22,8 @@ import (
 
 // report writes the rule's conditions. The gates contribute to Ready in the order of api 7: namespace, resources, target,
 // streams.
-func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget, result rules.Result,
-	pass *lifecycle.Pass) {
-	s := &pass.Summary
+func (r *Reconciler) report(obj *v1alpha3.WatchRule, v verdict, pass *lifecycle.Pass) {
+	s, target, result := &pass.Summary, v.target, v.result
 	obj.Status.Streams, obj.Status.UnresolvedSample = nil, nil
 	if obj.Spec.Suspend {
 		const text = "suspended: the rule selects nothing, Git stays as it is"
@@ -52,13 +51,25 @@ func (r *Reconciler) report(obj *v1alpha3.WatchRule, target *v1alpha3.GitTarget,
 	if status == nil {
 		return
 	}
-	reportCells(obj, *status, s)
+	reportCells(obj, *status)
+	if !v.idle {
+		weighCells(*status, s)
+	}
 	if s.IsConverged() {
-		text := "the source serves no type that this rule selects"
-		if status.Total > 0 {
-			text = fmt.Sprintf("%d resource type(s) are mirrored by GitTarget %s", status.Total, target.Name)
-		}
-		s.Converged(meta.SucceededReason, text)
+		reportReady(target, *status, s)
+	}
+}
+
+// reportReady says what a converged rule does.
+func reportReady(target *v1alpha3.GitTarget, w watch.Status, s *lifecycle.Summary) {
+	ready := conditions.Get(target, meta.ReadyCondition)
+	switch {
+	case ready != nil && ready.Reason == meta.SuspendedReason:
+		s.Converged(meta.SuspendedReason, fmt.Sprintf("mirroring rests: GitTarget %s, or a provider of it, is suspended", target.Name))
+	case w.Total > 0:
+		s.Converged(meta.SucceededReason, fmt.Sprintf("%d resource type(s) are mirrored by GitTarget %s", w.Total, target.Name))
+	default:
+		s.Converged(meta.SucceededReason, "the source serves no type that this rule selects")
 	}
 }
 
@@ -123,7 +134,8 @@ func (r *Reconciler) reportResources(obj *v1alpha3.WatchRule, target *v1alpha3.G
 	return &status
 }
 
-func reportCells(obj *v1alpha3.WatchRule, w watch.Status, s *lifecycle.Summary) {
+// reportCells shows the rule's streams.
+func reportCells(obj *v1alpha3.WatchRule, w watch.Status) {
 	obj.Status.Streams = &v1alpha3.StreamsStatus{
 		Summary: fmt.Sprintf("%d/%d", w.Ready, w.Total), Total: int32(w.Total), Ready: int32(w.Ready),
 		Replaying: int32(w.Replaying), Blocked: int32(w.Blocked),
@@ -143,6 +155,10 @@ func reportCells(obj *v1alpha3.WatchRule, w watch.Status, s *lifecycle.Summary) 
 	default:
 		conditions.MarkUnknown(obj, v1alpha3.StreamsRunningCondition, reason, "%s", message)
 	}
+}
+
+// weighCells lets the streams contribute to Ready.
+func weighCells(w watch.Status, s *lifecycle.Summary) {
 	for _, t := range w.Types {
 		// A watch that fails is retried; what else blocks needs a person (decisions 60).
 		if t.Phase == watch.Blocked && t.Reason != v1alpha3.WatchErrorReason {
@@ -151,7 +167,7 @@ func reportCells(obj *v1alpha3.WatchRule, w watch.Status, s *lifecycle.Summary) 
 		}
 	}
 	if w.Total > 0 && w.Running != string(metav1.ConditionTrue) {
-		s.Progressing(reason, message)
+		s.Progressing(cmp.Or(w.Reason, v1alpha3.NotReadyReason), w.Message)
 	}
 }
 
