@@ -53,6 +53,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/controller/watchrules"
 	"github.com/configbutler/gitops-reverser/internal/features"
 	"github.com/configbutler/gitops-reverser/internal/gitauth"
+	"github.com/configbutler/gitops-reverser/internal/gitstore"
 	"github.com/configbutler/gitops-reverser/internal/mailbox"
 	"github.com/configbutler/gitops-reverser/internal/metrics"
 	"github.com/configbutler/gitops-reverser/internal/rules"
@@ -312,11 +313,12 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		Sources: sources, Planner: watchrules.Planner{Store: store}, Dirty: dirty, Requests: requests,
 		Recorder: metrics.WatchRecorder{Metrics: collectors}, MaxStreams: o.maxStreams, Log: ctrl.Log.WithName("watch"),
 	})
+	hosts := gitstore.NewHosts()
 	branches := branch.NewManager(branch.Options{
 		StoragePath: o.storagePath, Grace: o.shutdownGrace * 2 / 3, Log: ctrl.Log.WithName("branch"), Metrics: collectors,
 		Machine: core.Config{BufferMax: o.buffer, RefreshInterval: o.refresh, CallDeadline: o.gitTimeout},
 		Dirty:   branchDirty, Requests: requests,
-		Warn: warnings.OfTarget,
+		Warn: warnings.OfTarget, Hosts: hosts,
 	})
 	metrics.RegisterState(ctrlmetrics.Registry, branches)
 
@@ -336,7 +338,7 @@ func wire(mgr ctrl.Manager, o *options, recorder events.Recorder) error {
 		return fmt.Errorf("token cache: %w", err)
 	}
 	git := &providers.Git{
-		GitOptions: o.git, Cached: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Writer: mgr.GetClient(), Tokens: tokens,
+		GitOptions: o.git, Cached: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Writer: mgr.GetClient(), Tokens: tokens, Hosts: hosts,
 	}
 	encryptions := targets.EncryptionOptions{Secrets: mgr.GetAPIReader(), Writer: mgr.GetClient(), Additional: o.sensitive,
 		OperatorNamespace: o.git.OperatorNamespace}

@@ -58,6 +58,7 @@ func newBed(t *testing.T, config core.Config) *bed {
 	b.Expect(err).NotTo(HaveOccurred())
 	b.metrics = metrics.New(b.registry)
 	b.manager = NewManager(Options{
+		Hosts:       gitstore.NewHosts(),
 		StoragePath: b.storage, Machine: config, Clock: b.clock, Log: logr.Discard(), Metrics: b.metrics, Dirty: b.dirty, Requests: b.requests,
 	})
 	ctx, stop := context.WithCancel(context.Background())

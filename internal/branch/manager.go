@@ -52,6 +52,8 @@ type Options struct {
 	// Warn tells a person what a commit cannot undo, such as a clear text that stays in history, or which Secret cannot be
 	// encrypted; may be nil.
 	Warn func(target change.TargetKey, reason, message string)
+	// Hosts keeps the pauses Git hosts asked for; shared with whoever else talks to them. May be nil.
+	Hosts *gitstore.Hosts
 	// Metrics counts; required.
 	Metrics *metrics.Metrics
 	// Dirty receives targets whose status changed; Requests the worker's wishes for snapshots. Both may be nil.
@@ -177,7 +179,7 @@ func (m *Manager) create(r Repository) (*entry, error) {
 		Dir: filepath.Join(m.o.StoragePath, hex.EncodeToString(sum[:8])), URL: r.URL, Branch: r.Branch, ParentBranch: r.ParentBranch,
 		Credentials:  func(ctx context.Context) (gitstore.Credentials, error) { return (*w.credentials.Load())(ctx) },
 		Capabilities: r.Capabilities,
-		Now:          m.o.Clock.Now, Deadline: m.o.Machine.CallDeadline,
+		Now:          m.o.Clock.Now, Deadline: m.o.Machine.CallDeadline, Hosts: m.o.Hosts,
 	})
 	if err != nil {
 		return nil, err

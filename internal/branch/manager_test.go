@@ -234,6 +234,27 @@ func TestTheNextWorkerOfAPlaceWaits(t *testing.T) {
 	b.Expect(log).To(HaveLen(3), "what was decided is published, too")
 }
 
+// TestDecision59_TheBranchesOfAHostShareItsPause: who was not told does not dial either.
+func TestDecision59_TheBranchesOfAHostShareItsPause(t *testing.T) {
+	b := newBed(t, core.Config{})
+	told := b.set(b.target("told"))
+	b.server.SetFault(gitserver.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "600"},
+		Body: "quota exceeded"})
+	b.Expect(told.Offer(t.Context(), edit(key("told"), "a", "1"), false)).To(Equal(change.Accepted))
+	b.Eventually(func() bool { return b.status("told").Failing != nil }).Should(BeTrue())
+	b.server.ClearFaults()
+	asked := len(b.server.Requests())
+	other := b.set(b.target("other", func(t *Target) { t.Repository.Branch = "dev" }))
+	b.Expect(other.Offer(t.Context(), edit(key("other"), "a", "1"), false)).To(Equal(change.Accepted))
+	b.Eventually(func() bool { return b.status("other").Failing != nil }).Should(BeTrue())
+	f := b.status("other").Failing
+	b.Expect(f.Reason).To(Equal(core.ReasonRateLimited))
+	b.Expect(f.Text).To(ContainSubstring("quota exceeded"))
+	b.Expect(f.Next).To(BeTemporally("~", b.clock.Now().Add(10*time.Minute), 10*time.Second))
+	b.Expect(b.server.Requests()).To(HaveLen(asked))
+	b.until(func() bool { return b.status("other").Target.Waiting == 0 && b.status("told").Target.Waiting == 0 }, "later")
+}
+
 // TestTwoTargetsShareAWorker: one leaves, the other stays; the branch ends with the last.
 func TestTwoTargetsShareAWorker(t *testing.T) {
 	b := newBed(t, core.Config{})

@@ -39,6 +39,8 @@ type Options struct {
 	Capabilities []string
 	// Transport replaces the HTTP transport built from the credentials' TLS and Proxy; for tests.
 	Transport http.RoundTripper
+	// Hosts is shared by all stores and probes of a process, so that a pause a host asked for is kept by all; may be nil.
+	Hosts *Hosts
 	// Deadline bounds each network call; default DefaultDeadline.
 	Deadline time.Duration
 	// OverlayLimit replaces DefaultOverlayLimit, in bytes.
@@ -48,6 +50,12 @@ type Options struct {
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
+
+// Hosts remembers which hosts asked for a pause.
+type Hosts = transport.Hosts
+
+// NewHosts returns one for all stores of a process.
+func NewHosts() *Hosts { return transport.NewHosts() }
 
 // RoundTrip describes one network round trip for metrics.
 type RoundTrip = transport.RoundTrip

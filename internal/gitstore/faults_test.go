@@ -90,6 +90,44 @@ func TestStatusCodesAreTyped(t *testing.T) {
 	}
 }
 
+// TestDecision59_APauseAHostAskedForIsKeptByAll: the branches of a host share its patience.
+func TestDecision59_APauseAHostAskedForIsKeptByAll(t *testing.T) {
+	for status, shared := range map[int]bool{429: true, 403: true, 503: false} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			w := newWorld(t, many(3, ""))
+			now, hosts := time.Now(), gitstore.NewHosts()
+			with := func(o *gitstore.Options) { o.Hosts, o.Now = hosts, func() time.Time { return now } }
+			first, second := w.fetched(with), w.fetched(with)
+			w.server.SetFault(gitserver.Fault{Status: status, Header: map[string]string{"Retry-After": "60"}, Body: "slow down"})
+			_, err := first.Look(t.Context())
+			w.expectKind(err, gitstore.RateLimited)
+			w.Expect(w.count()).To(Equal(1))
+			w.server.ClearFaults()
+			now = now.Add(20 * time.Second)
+			_, err = second.Look(t.Context())
+			if !shared {
+				w.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			e := w.expectKind(err, gitstore.RateLimited)
+			w.Expect(e.RetryAfter).To(Equal(40 * time.Second))
+			w.Expect(e.Text).To(ContainSubstring("slow down"))
+			w.Expect(e.MayHaveLanded()).To(BeFalse())
+			_, err = gitstore.Probe(t.Context(), gitstore.Options{URL: w.repo.URL, Hosts: hosts, Now: func() time.Time { return now }})
+			w.expectKind(err, gitstore.RateLimited)
+			w.Expect(w.count()).To(BeZero(), "nothing is sent")
+			w.Expect(second.Stats().Requests).To(Equal(2), "nor counted: those of the first base")
+			other := newWorld(t, many(3, ""))
+			other.Expect(other.store(with).Fetch(t.Context(), gitstore.Hash{})).To(Succeed(), "another host")
+			now = now.Add(40 * time.Second)
+			for _, s := range []*gitstore.Store{first, second} {
+				_, err := s.Look(t.Context())
+				w.Expect(err).NotTo(HaveOccurred())
+			}
+		})
+	}
+}
+
 func TestCaseG19_BodyTooLargeIsRejectedAndOthersGoOn(t *testing.T) {
 	w := newWorld(t, many(3, ""))
 	s := w.fetched()

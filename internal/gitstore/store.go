@@ -77,7 +77,7 @@ func New(o Options) (*Store, error) {
 // client makes the transport; count is told of every round trip before OnRequest.
 func (o Options) client(count func(RoundTrip)) (*transport.Client, error) {
 	return transport.New(transport.Options{
-		URL: o.URL, Credentials: o.Credentials, RoundTripper: o.Transport, Now: o.Now,
+		URL: o.URL, Credentials: o.Credentials, RoundTripper: o.Transport, Now: o.Now, Hosts: o.Hosts,
 		Deadline: cmp.Or(o.Deadline, time.Duration(DefaultDeadline)),
 		OnRoundTrip: func(t RoundTrip) {
 			count(t)

@@ -55,7 +55,7 @@ type Failure struct {
 	Reason Reason
 	// Text is the cause in the server's or library's words, bounded and redacted by the runner.
 	Text string
-	// RetryAfter is the host's own wish; zero = none. Another branch of the same host learns of it from the shared
-	// transport, which answers without dialling.
+	// RetryAfter is the host's own wish; zero = none. Another branch of the same host learns of it from gitstore.Hosts,
+	// through which the transport answers without dialling.
 	RetryAfter time.Duration
 }

@@ -131,7 +131,9 @@ func (w *world) step(in core.Input) {
 	}
 	w.note("> %s", describeInput(in))
 	switch in.(type) {
-	case core.TargetSet, core.Recheck, core.Shutdown:
+	case core.TargetSet: // it may suspend the provider, which ends a cycle
+		w.check.calls.revived, w.check.calls.pushes = true, 0
+	case core.Recheck, core.Shutdown:
 		w.check.calls.revived = true
 	}
 	effects := w.m.Step(w.now, in)

@@ -46,6 +46,8 @@ type Git struct {
 	Cached, Secrets client.Reader
 	Writer          client.Writer
 	Tokens          *cache.TokenCache
+	// Hosts keeps the pauses Git hosts asked for; may be nil.
+	Hosts *gitstore.Hosts
 
 	// Opening a key with a passphrase is slow by design, so an opened key is remembered for as long as its bytes stay.
 	sshKeys gitauth.Memo[ssh.Signer]

@@ -166,7 +166,7 @@ func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProv
 		return err
 	}
 	probed, err := gitstore.Probe(ctx, gitstore.Options{
-		URL: obj.Spec.URL, Deadline: obj.GetTimeout(),
+		URL: obj.Spec.URL, Deadline: obj.GetTimeout(), Hosts: r.Git.Hosts,
 		Credentials: func(context.Context) (gitstore.Credentials, error) { return credentials, nil },
 	})
 	if err != nil {

@@ -35,7 +35,9 @@ type Options struct {
 	// Deadline bounds each exchange; 0 = none.
 	Deadline    time.Duration
 	OnRoundTrip func(RoundTrip)
-	Now         func() time.Time
+	// Hosts is shared by everybody who talks to the same hosts; may be nil.
+	Hosts *Hosts
+	Now   func() time.Time
 }
 
 // Client talks to one repository. It is not safe for concurrent use.
@@ -110,7 +112,14 @@ func (s *Session) run(ctx context.Context, exchange func(ctx context.Context, x 
 	defer cancel()
 	x := &traffic{}
 	start := s.c.o.Now()
+	if err := s.c.o.Hosts.waits(s.c.loc.Host, start); err != nil {
+		return s.wrap(ctx, x, err) // nothing is sent and nothing counted
+	}
 	err := s.wrap(ctx, x, exchange(ctx, x))
+	var told *Error
+	if errors.As(err, &told) {
+		s.c.o.Hosts.told(s.c.loc.Host, told, s.c.o.Now())
+	}
 	if err != nil {
 		s.c.base = s.c.loc.http() // a redirect is trusted while it works
 	}
