@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 )
@@ -26,7 +27,7 @@ type Namespaces struct {
 	labels            map[string]map[string]string
 }
 
-// State says whether the snapshot can be used: synced, or forbidden for good until credentials change.
+// State says whether the snapshot can be used: synced, or forbidden by the source.
 func (n *Namespaces) State() (synced, forbidden bool) { return n.synced, n.forbidden }
 
 // Labels returns a namespace's labels; false when it does not exist.
@@ -53,11 +54,16 @@ func (s *Source) Namespaces() *Namespaces {
 	return n
 }
 
+// forbiddenPause is the wait after a 403. New credentials end it; a role that was extended shows no other way.
+const forbiddenPause = 10 * time.Minute
+
 // namespaceKeeper keeps the snapshot of a source once somebody needs it.
 type namespaceKeeper struct {
 	mu      sync.Mutex
 	needed  bool
 	current *Namespaces
+	// refused is when the source forbade the list last.
+	refused time.Time
 }
 
 func (k *namespaceKeeper) get() (n *Namespaces, first bool) {
@@ -75,12 +81,12 @@ func (k *namespaceKeeper) reset() {
 	k.current = &Namespaces{}
 }
 
-// refresh reads the snapshot when somebody needs it and reports a difference. A 403 is final until the credentials
-// change; any other failure keeps the previous snapshot.
-func (k *namespaceKeeper) refresh(ctx context.Context, c *conn) (changed bool, err error) {
+// refresh reads the snapshot when somebody needs it and reports a difference. A 403 stands until the credentials change
+// or the pause is over; any other failure keeps the previous snapshot.
+func (k *namespaceKeeper) refresh(ctx context.Context, c *conn, now time.Time) (changed bool, err error) {
 	k.mu.Lock()
 	old := k.current
-	skip := !k.needed || old.forbidden
+	skip := !k.needed || old.forbidden && now.Sub(k.refused) < forbiddenPause
 	k.mu.Unlock()
 	if skip {
 		return false, nil
@@ -98,6 +104,9 @@ func (k *namespaceKeeper) refresh(ctx context.Context, c *conn) (changed bool, e
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.current == old && next.forbidden {
+		k.refused = now
+	}
 	if k.current != old || old.equal(next) {
 		return false, nil
 	}

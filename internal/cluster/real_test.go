@@ -7,10 +7,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
@@ -108,6 +110,10 @@ func TestReal_MinimalObjectsEqualThemselves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	namespace := fmt.Sprintf("minimal-%d", time.Now().UnixNano())
+	if _, err := cp.Kubectl(t.Context(), "", "create", "namespace", namespace); err != nil {
+		t.Fatal(err)
+	}
 	for _, doc := range bytes.Split(file, []byte("\n---\n")) {
 		j, err := yaml.YAMLToJSON(doc)
 		if err != nil {
@@ -120,14 +126,14 @@ func TestReal_MinimalObjectsEqualThemselves(t *testing.T) {
 		git := v.(map[string]any)
 		md := git["metadata"].(map[string]any)
 		t.Run(git["kind"].(string)+"/"+md["name"].(string), func(t *testing.T) {
-			equalsItself(t, cp, s, git, j)
+			equalsItself(t, cp, s, namespace, git, j)
 		})
 	}
 }
 
-func equalsItself(t *testing.T, cp *harness.ControlPlane, s *Source, git map[string]any, j []byte) {
+func equalsItself(t *testing.T, cp *harness.ControlPlane, s *Source, namespace string, git map[string]any, j []byte) {
 	g := NewWithT(t)
-	out, err := cp.Kubectl(t.Context(), string(j), "create", "-n", "default", "-f", "-", "-o", "json")
+	out, err := cp.Kubectl(t.Context(), string(j), "create", "-n", namespace, "-f", "-", "-o", "json")
 	g.Expect(err).NotTo(HaveOccurred())
 	var av struct{ APIVersion, Kind string }
 	g.Expect(json.Unmarshal(j, &av)).To(Succeed())

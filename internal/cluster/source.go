@@ -161,7 +161,7 @@ func (s *Source) Refresh(ctx context.Context) error {
 }
 
 func (s *Source) lookAtNamespaces(ctx context.Context, c *conn) {
-	changed, err := s.namespaces.refresh(ctx, c)
+	changed, err := s.namespaces.refresh(ctx, c, s.options.Clock.Now())
 	if err != nil {
 		s.log.V(1).Info("namespaces cannot be listed", "cause", PlainCause(err))
 	}

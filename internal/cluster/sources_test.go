@@ -293,7 +293,21 @@ func TestNamespaceSnapshot(t *testing.T) {
 		p.Expect(forbidden).To(BeTrue())
 		calls := len(server.Calls("/namespaces"))
 		p.pass(5 * time.Minute)
-		p.Expect(server.Calls("/namespaces")).To(HaveLen(calls), "final until the credentials change")
+		p.Expect(server.Calls("/namespaces")).To(HaveLen(calls), "it is not asked at every refresh")
+		p.pass(30 * time.Minute)
+		p.Expect(len(server.Calls("/namespaces"))).To(BeNumerically("~", calls+3, 1))
+		server.Intercept(nil)
+		p.pass(11 * time.Minute)
+		synced, _ = s.Namespaces().State()
+		p.Expect(synced).To(BeTrue(), "an extended role is noticed without a restart")
+		server.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+			if strings.HasSuffix(r.URL.Path, "/namespaces") {
+				clustertest.Fail(w, 403, "Forbidden", "no")
+				return true
+			}
+			return false
+		})
+		p.pass(30 * time.Second)
 		server.Intercept(nil)
 		p.Expect(p.sources.Set("a", cluster.Config{REST: server.Config(), Token: "2"})).To(Succeed())
 		p.pass(3 * time.Second)

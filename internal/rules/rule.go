@@ -105,7 +105,7 @@ type NamespacePolicy struct {
 
 // Namespaces is the label snapshot of a source's namespaces. It is read only for a policy with a selector.
 type Namespaces interface {
-	// State says whether the snapshot can be used: synced, or forbidden for good until credentials change.
+	// State says whether the snapshot can be used: synced, or forbidden by the source.
 	State() (synced, forbidden bool)
 	// Labels returns a namespace's labels; false when it does not exist.
 	Labels(namespace string) (map[string]string, bool)
