@@ -27,6 +27,17 @@ type Refusal struct{ Reason, Message string }
 // Refused reports whether it says no.
 func (r Refusal) Refused() bool { return r.Reason != "" }
 
+// Unclear is an answer that nobody can give, because the accessFrom of a provider does not parse. It is an error, never
+// "no match" (api scenario 18): what is admitted stays admitted until a person corrects the provider.
+type Unclear struct {
+	// Reason is the dependent's: its provider is not ready.
+	Reason string
+	err    error
+}
+
+// Error implements error.
+func (u *Unclear) Error() string { return u.err.Error() }
+
 // Reader gathers what the gates need. It is safe for concurrent use.
 type Reader struct {
 	// Client reads through the cache.
@@ -79,6 +90,12 @@ func (r *Reader) admit(ctx context.Context, t *v1alpha3.GitTarget, gp *v1alpha3.
 		return Refusal{v1alpha3.NamespaceNotAuthorizedReason, fmt.Sprintf(
 			"GitProvider %s/%s is in another namespace, which --no-cross-namespace-refs forbids", gp.Namespace, gp.Name)}, nil
 	}
+	if err := CheckAccessFrom(gp.Spec.AccessFrom); err != nil {
+		return Refusal{}, &Unclear{v1alpha3.GitProviderNotReadyReason, fmt.Errorf("GitProvider %s/%s: %w", gp.Namespace, gp.Name, err)}
+	}
+	if err := CheckAccessFrom(kp.Spec.AccessFrom); err != nil {
+		return Refusal{}, &Unclear{v1alpha3.KubeProviderNotReadyReason, fmt.Errorf("KubeProvider %s: %w", kp.Name, err)}
+	}
 	ok, err := r.Admits(ctx, gp.Spec.AccessFrom, gp.Namespace, t.Namespace)
 	if err != nil {
 		return Refusal{}, fmt.Errorf("accessFrom of GitProvider %s/%s: %w", gp.Namespace, gp.Name, err)
@@ -97,18 +114,32 @@ func (r *Reader) admit(ctx context.Context, t *v1alpha3.GitTarget, gp *v1alpha3.
 	return Refusal{}, nil
 }
 
+// CheckAccessFrom says what is wrong with an accessFrom.
+func CheckAccessFrom(m *v1alpha3.NamespaceMatcher) error {
+	_, err := selectorOf(m)
+	return err
+}
+
+// selectorOf returns the selector of a matcher; nil when it has none.
+func selectorOf(m *v1alpha3.NamespaceMatcher) (labels.Selector, error) {
+	if m == nil || m.Selector == nil {
+		return nil, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(m.Selector)
+	if err != nil {
+		return nil, fmt.Errorf("spec.accessFrom.selector: %w", err)
+	}
+	return selector, nil
+}
+
 // Admits answers api 3.1: own is always admitted (empty for a kind without a namespace), names are exact, a selector
 // reads the labels of a namespace of the control cluster. A namespace that does not exist has no labels; an
 // unparseable selector is an error, never "no match".
 func (r *Reader) Admits(ctx context.Context, m *v1alpha3.NamespaceMatcher, own, namespace string) (bool, error) {
-	var selector labels.Selector
-	if m != nil && m.Selector != nil {
-		var err error
-		if selector, err = metav1.LabelSelectorAsSelector(m.Selector); err != nil {
-			return false, fmt.Errorf("spec.accessFrom.selector: %w", err)
-		}
-	}
+	selector, err := selectorOf(m)
 	switch {
+	case err != nil:
+		return false, err
 	case own != "" && namespace == own:
 		return true, nil
 	case m == nil:
@@ -121,7 +152,7 @@ func (r *Reader) Admits(ctx context.Context, m *v1alpha3.NamespaceMatcher, own, 
 		return true, nil
 	}
 	ns := &corev1.Namespace{}
-	err := r.Client.Get(ctx, types.NamespacedName{Name: namespace}, ns)
+	err = r.Client.Get(ctx, types.NamespacedName{Name: namespace}, ns)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

@@ -149,6 +149,9 @@ func (r *GitProviderReconciler) check(ctx context.Context, obj *v1alpha3.GitProv
 	if err := access.CheckPatterns(obj.Spec.AllowedBranches); err != nil {
 		return gitauth.Errorf(gitauth.InvalidConfig, "%v", err)
 	}
+	if err := access.CheckAccessFrom(obj.Spec.AccessFrom); err != nil {
+		return gitauth.Errorf(gitauth.InvalidConfig, "%v", err)
+	}
 	c := obj.GetCommitter()
 	if err := message.ValidateCommitter(message.Identity{Name: c.Name, Email: c.Email}); err != nil {
 		return gitauth.Errorf(gitauth.CommitConfigInvalid, "%v", err)

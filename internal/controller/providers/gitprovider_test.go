@@ -81,6 +81,9 @@ func TestReasonsOfAGitProvider(t *testing.T) {
 			stalled: true, text: "spec.url"},
 		"a pattern that is none": {change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) { p.Spec.AllowedBranches = []string{"[a"} }},
 			reason: v1alpha3.InvalidConfigReason, stalled: true, text: "spec.allowedBranches"},
+		"an accessFrom that does not parse": {change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) {
+			p.Spec.AccessFrom = &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Nearly"}}}}
+		}}, reason: v1alpha3.InvalidConfigReason, stalled: true, text: "spec.accessFrom.selector"},
 		"a committer that Git refuses": {change: []func(*v1alpha3.GitProvider){func(p *v1alpha3.GitProvider) {
 			p.Spec.Commit = &v1alpha3.GitProviderCommit{Committer: &v1alpha3.Committer{Name: "<>", Email: "a@example.org"}}
 		}}, reason: v1alpha3.CommitConfigInvalidReason, stalled: true},

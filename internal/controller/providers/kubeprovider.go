@@ -20,6 +20,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 	"github.com/configbutler/gitops-reverser/internal/cluster"
+	"github.com/configbutler/gitops-reverser/internal/controller/access"
 	"github.com/configbutler/gitops-reverser/internal/controller/lifecycle"
 )
 
@@ -84,6 +85,13 @@ func (r *KubeProviderReconciler) pass(ctx context.Context, obj *v1alpha3.KubePro
 		r.Sources.Remove(obj.Name)
 		conditions.MarkFalse(obj, v1alpha3.ValidatedCondition, refusal.Reason, "%s", refusal.Message)
 		pass.Stalled(refusal.Reason, refusal.Message)
+		pass.RequeueAfter = obj.GetRequeueAfter()
+		return pass, nil
+	}
+	if err := access.CheckAccessFrom(obj.Spec.AccessFrom); err != nil {
+		// The streams of those who were admitted stay: nobody can say that they are not.
+		conditions.MarkFalse(obj, v1alpha3.ValidatedCondition, v1alpha3.InvalidConfigReason, "%s", err.Error())
+		pass.Stalled(v1alpha3.InvalidConfigReason, err.Error())
 		pass.RequeueAfter = obj.GetRequeueAfter()
 		return pass, nil
 	}

@@ -127,6 +127,9 @@ func TestReasonsOfAKubeProvider(t *testing.T) {
 		"a kubeconfig that makes no client": {kubeProvider("p", "far"),
 			map[string]string{"value": kubeconfig("certificate-authority-data: bm8=", "token: t")},
 			metav1.ConditionFalse, v1alpha3.KubeConfigInvalidReason, v1alpha3.KubeConfigInvalidReason},
+		"an accessFrom that does not parse": {kubeProvider("p", "", func(p *v1alpha3.KubeProvider) {
+			p.Spec.AccessFrom = &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Nearly"}}}}
+		}), nil, metav1.ConditionFalse, v1alpha3.InvalidConfigReason, v1alpha3.InvalidConfigReason},
 		"suspended": {kubeProvider("p", "", func(p *v1alpha3.KubeProvider) { p.Spec.Suspend = true }), nil,
 			metav1.ConditionTrue, v1alpha3.InClusterReason, meta.SuspendedReason},
 	} {

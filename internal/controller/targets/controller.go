@@ -128,8 +128,13 @@ func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.GitTarget) (lifecyc
 	}
 	valid, err := r.validate(ctx, obj)
 	if err != nil {
-		// A read failed: the data plane stays as it is.
+		// A read failed, or an accessFrom makes no sense: the data plane stays as it is.
 		conditions.MarkUnknown(obj, v1alpha3.ValidatedCondition, progressingReason, "%s", err.Error())
+		var unclear *access.Unclear
+		if errors.As(err, &unclear) {
+			pass.Stalled(unclear.Reason, err.Error())
+			return pass, nil
+		}
 		return pass, err
 	}
 	if valid.Refused() {

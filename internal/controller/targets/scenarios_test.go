@@ -43,6 +43,7 @@ func TestScenarios(t *testing.T) {
 	}{
 		{"14_NobodyIsAdmittedWithoutAccessFrom", nobodyAdmitted},
 		{"16_ALabelOpensAndCloses", labelOpensAndCloses},
+		{"18_AMalformedSelectorDecidesNothing", malformedSelector},
 		{"26_AnotherProviderOfTheRepository", anotherProvider},
 		{"27_AnUnadmittedTargetDecidesNothing", unadmittedDecidesNothing},
 		{"28_TheLoserRecovers", loserRecovers},
@@ -103,6 +104,29 @@ func labelOpensAndCloses(t *testing.T) {
 	w.change(ns, func() { delete(ns.Labels, "mirror") })
 	w.shows(w.target, meta.ReadyCondition, isFalse, v1alpha3.NamespaceNotAuthorizedReason)
 	w.Expect(w.files()).NotTo(BeEmpty(), "Git stays")
+}
+
+// malformedSelector: what was admitted goes on, and who can cure it is told.
+func malformedSelector(t *testing.T) {
+	w := newWorld(t)
+	w.ready()
+	admits := w.kube.Spec.AccessFrom
+	w.change(w.kube, func() {
+		w.kube.Spec.AccessFrom = &v1alpha3.NamespaceMatcher{Selector: &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "mirror", Operator: "Nearly"}},
+		}}
+	})
+	w.shows(w.kube, v1alpha3.ValidatedCondition, isFalse, v1alpha3.InvalidConfigReason)
+	for _, o := range []object{w.target, w.rule} {
+		message := w.shows(o, meta.ReadyCondition, isFalse, v1alpha3.KubeProviderNotReadyReason)
+		w.Expect(message).To(ContainSubstring("spec.accessFrom.selector"))
+		w.Expect(conditions.IsStalled(o)).To(BeTrue())
+	}
+	w.shows(w.target, v1alpha3.ValidatedCondition, isUnknown, meta.ProgressingReason)
+	w.configMap("goes-on", "1")
+	w.settled()
+	w.change(w.kube, func() { w.kube.Spec.AccessFrom = admits })
+	w.ready()
 }
 
 func anotherProvider(t *testing.T) {

@@ -5,6 +5,7 @@ package watchrules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -102,12 +103,16 @@ func (r *Reconciler) pass(ctx context.Context, obj *v1alpha3.WatchRule) (lifecyc
 	r.mu.Lock()
 	v, err := r.evaluate(ctx, obj)
 	r.mu.Unlock()
-	if err != nil {
+	var unclear *access.Unclear
+	switch {
+	case errors.As(err, &unclear):
+		conditions.MarkUnknown(obj, v1alpha3.GitTargetReadyCondition, unclear.Reason, "%s", err.Error())
+		pass.Stalled(unclear.Reason, err.Error())
+	case err != nil:
 		return pass, err
-	}
-	if v.refusal.Refused() {
+	case v.refusal.Refused():
 		blocked(obj, &pass, v.refusal.Reason, v.refusal.Message)
-	} else {
+	default:
 		r.report(obj, v, &pass)
 	}
 	if pass.IsStalled() {
