@@ -52,8 +52,16 @@ func fromSecret() *v1alpha3.Encryption {
 	}
 }
 
-// decryptWith runs the released sops command with an identity.
+// decryptWith is decryptedWith for a Secret.
 func decryptWith(ctx SpecContext, identity *age.X25519Identity, text string) *corev1.Secret {
+	GinkgoHelper()
+	s := &corev1.Secret{}
+	Expect(yaml.Unmarshal([]byte(decryptedWith(ctx, identity, text)), s)).To(Succeed())
+	return s
+}
+
+// decryptedWith runs the released sops command with an identity.
+func decryptedWith(ctx SpecContext, identity *age.X25519Identity, text string) string {
 	GinkgoHelper()
 	home := GinkgoT().TempDir()
 	keys, file := filepath.Join(home, "keys.txt"), filepath.Join(home, "secret.sops.yaml")
@@ -63,9 +71,7 @@ func decryptWith(ctx SpecContext, identity *age.X25519Identity, text string) *co
 	cmd.Env = []string{"HOME=" + home, "SOPS_AGE_KEY_FILE=" + keys, "PATH=" + os.Getenv("PATH")}
 	out, err := cmd.CombinedOutput()
 	Expect(err).NotTo(HaveOccurred(), "%s", out)
-	s := &corev1.Secret{}
-	Expect(yaml.Unmarshal(out, s)).To(Succeed())
-	return s
+	return string(out)
 }
 
 // warnings waits for a Warning about the GitTarget whose text holds all the given parts.
