@@ -234,10 +234,14 @@ func (s *Store) transferSSH(
 		if err != nil {
 			return err
 		}
-		if _, err := in.Write(req.V0(a.Capabilities)); err != nil {
-			return err
+		var p io.Reader
+		if a.Version == 2 {
+			if _, err = in.Write(req.V2()); err == nil {
+				p, err = wire.ReadV2(wire.NewReader(br), nil)
+			}
+		} else if _, err = in.Write(req.V0(a.Capabilities)); err == nil {
+			p, err = wire.ReadV0(br, nil)
 		}
-		p, err := wire.ReadV0(br, nil)
 		if err != nil {
 			return err
 		}

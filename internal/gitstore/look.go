@@ -69,12 +69,8 @@ func (s *Store) refs(ctx context.Context, x *transport.Session) (*wire.Advert, e
 		}
 		return a, err
 	}
-	prefixes := []string{"HEAD"}
-	for _, b := range s.o.branches() {
-		prefixes = append(prefixes, "refs/heads/"+b)
-	}
 	var a *wire.Advert
-	err := post(ctx, x, transport.UploadPack, protocolV2, wire.LsRefsRequest(prefixes...), func(r io.Reader) (err error) {
+	err := post(ctx, x, transport.UploadPack, protocolV2, wire.LsRefsRequest(s.prefixes()...), func(r io.Reader) (err error) {
 		a, err = wire.ReadLsRefs(wire.NewReader(r), s.wanted)
 		return err
 	})
@@ -86,6 +82,15 @@ func (s *Store) refs(ctx context.Context, x *transport.Session) (*wire.Advert, e
 		return nil, err
 	}
 	return s.discover(ctx, x, err)
+}
+
+// prefixes are those of the references that matter.
+func (s *Store) prefixes() []string {
+	prefixes := []string{"HEAD"}
+	for _, b := range s.o.branches() {
+		prefixes = append(prefixes, "refs/heads/"+b)
+	}
+	return prefixes
 }
 
 // suspect reports whether a failed v2 request may only mean that the server does not speak v2.
@@ -127,11 +132,21 @@ func (s *Store) advert(ctx context.Context, x *transport.Session, service, proto
 	return a, err
 }
 
+// advertSSH lists the references in one session: by version 2 where the server speaks it, else from the advertisement.
 func (s *Store) advertSSH(ctx context.Context, x *transport.Session) (*wire.Advert, error) {
 	var a *wire.Advert
 	err := x.SSH(ctx, transport.UploadPack, func(in io.WriteCloser, out io.Reader) (err error) {
-		if a, err = wire.ReadAdvert(wire.NewReader(out), false, s.wanted); err != nil {
+		r := wire.NewReader(out)
+		if a, err = wire.ReadAdvert(r, false, s.wanted); err != nil {
 			return err
+		}
+		if a.Version == 2 {
+			if _, err = in.Write(wire.LsRefsRequest(s.prefixes()...)); err != nil {
+				return err
+			}
+			if a, err = wire.ReadLsRefs(r, s.wanted); err != nil {
+				return err
+			}
 		}
 		if _, err = in.Write(wire.AppendFlush(nil)); err != nil {
 			return err

@@ -5,17 +5,21 @@ package gitstore_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/knownhosts"
 
@@ -79,6 +83,49 @@ func TestSSHRoundTrip(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(p.Refs).To(HaveKeyWithValue("refs/heads/main", w.tip()))
 	w.sound(s)
+}
+
+// TestScenario72_LedgerLookOverSSHIsSmallWhateverTheRefs: version 2 is asked for as git does, and version 0 understood.
+func TestScenario72_LedgerLookOverSSHIsSmallWhateverTheRefs(t *testing.T) {
+	for name, c := range map[string]struct {
+		v0 bool
+		at func(int) gomegatypes.GomegaMatcher
+	}{
+		"version 2": {false, func(n int) gomegatypes.GomegaMatcher { return BeNumerically("<=", n) }},
+		"version 0": {true, func(n int) gomegatypes.GomegaMatcher { return BeNumerically(">", n) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := key(t, "ed25519")
+			w, x := sshWorld(t, gitserver.SSHOptions{AuthorizedKey: k.PublicKey(), V0Only: c.v0})
+			var refs strings.Builder
+			for i := range 2000 {
+				fmt.Fprintf(&refs, "create refs/heads/other-%04d %s\n", i, w.tip())
+			}
+			cmd := exec.Command("git", "-C", w.repo.Dir, "update-ref", "--stdin")
+			cmd.Stdin, cmd.Env = strings.NewReader(refs.String()), gitserver.Env(w.server.Dir())
+			out, err := cmd.CombinedOutput()
+			w.Expect(err).NotTo(HaveOccurred(), string(out))
+			s := w.store(w.overSSH(x, k))
+			w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+			before := s.Stats()
+			r, err := s.Look(t.Context())
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(r.Tip).To(Equal(w.tip()))
+			w.Expect(r.HeadBranch).To(Equal("main"))
+			after := s.Stats()
+			w.Expect(after.Requests-before.Requests).To(Equal(1), "one session")
+			w.Expect(after.Received - before.Received).To(c.at(1024))
+			foreign, err := w.repo.Commit("main", "foreign", map[string]string{"apps/foreign.yaml": "1"})
+			w.Expect(err).NotTo(HaveOccurred())
+			before = s.Stats()
+			w.Expect(s.Fetch(t.Context(), hash(foreign))).To(Succeed())
+			after = s.Stats()
+			w.Expect(after.Received-before.Received).To(c.at(2048), "a thin pack")
+			w.Expect(after.FreshFetches).To(Equal(1))
+			w.Expect(land(t, s, "apps/ours.yaml")).To(Succeed())
+			w.sound(s)
+		})
+	}
 }
 
 func TestSSHBranchCreationAndEmptyRepository(t *testing.T) {

@@ -33,6 +33,8 @@ type SSHOptions struct {
 	AuthorizedKey ssh.PublicKey
 	// Password is accepted when set.
 	Password string
+	// V0Only passes no protocol version on, as servers do that accept no environment.
+	V0Only bool
 }
 
 // SSHServer runs git-upload-pack and git-receive-pack for SSH clients.
@@ -42,6 +44,8 @@ type SSHServer struct {
 	keys []ssh.Signer
 	l    net.Listener
 	done chan struct{}
+	// v0Only refuses the environment.
+	v0Only bool
 
 	mu       sync.Mutex
 	stall    SSHStall
@@ -67,7 +71,7 @@ const (
 
 // ServeSSH starts an SSH server on a free loopback port; the Server's Close ends it.
 func (s *Server) ServeSSH(o SSHOptions) (*SSHServer, error) {
-	x := &SSHServer{dir: s.dir, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}
+	x := &SSHServer{dir: s.dir, v0Only: o.V0Only, done: make(chan struct{}), conns: map[net.Conn]struct{}{}}
 	config := &ssh.ServerConfig{
 		PublicKeyCallback: func(_ ssh.ConnMetadata, k ssh.PublicKey) (*ssh.Permissions, error) {
 			if o.AuthorizedKey != nil && string(o.AuthorizedKey.Marshal()) != string(k.Marshal()) {
@@ -242,9 +246,16 @@ func (x *SSHServer) handle(c net.Conn, config *ssh.ServerConfig, stall SSHStall)
 
 func (x *SSHServer) session(c net.Conn, ch ssh.Channel, reqs <-chan *ssh.Request, stall SSHStall) {
 	defer ch.Close()
+	protocol := ""
 	for r := range reqs {
+		if r.Type == "env" && !x.v0Only {
+			var v struct{ Name, Value string }
+			if ssh.Unmarshal(r.Payload, &v) == nil && v.Name == "GIT_PROTOCOL" {
+				protocol = v.Value
+			}
+		}
 		if r.Type != "exec" {
-			_ = r.Reply(false, nil)
+			_ = r.Reply(r.Type == "env" && !x.v0Only, nil)
 			continue
 		}
 		var p struct{ Command string }
@@ -260,14 +271,14 @@ func (x *SSHServer) session(c net.Conn, ch ssh.Channel, reqs <-chan *ssh.Request
 			<-x.done
 			return
 		}
-		code := x.run(c, ch, p.Command, stall)
+		code := x.run(c, ch, p.Command, protocol, stall)
 		_, _ = ch.SendRequest("exit-status", false, ssh.Marshal(struct{ Code uint32 }{code}))
 		return
 	}
 }
 
 // run executes one git service in the folder of the repositories.
-func (x *SSHServer) run(c net.Conn, ch ssh.Channel, command string, stall SSHStall) uint32 {
+func (x *SSHServer) run(c net.Conn, ch ssh.Channel, command, protocol string, stall SSHStall) uint32 {
 	name, arg, _ := strings.Cut(command, " ")
 	arg = strings.TrimPrefix(strings.Trim(arg, "'"), "/")
 	if name != "git-upload-pack" && name != "git-receive-pack" {
@@ -275,7 +286,7 @@ func (x *SSHServer) run(c net.Conn, ch ssh.Channel, command string, stall SSHSta
 		return 127
 	}
 	cmd := exec.Command("git", strings.TrimPrefix(name, "git-"), filepath.Join(x.dir, arg))
-	cmd.Env = Env(x.dir)
+	cmd.Env = append(Env(x.dir), "GIT_PROTOCOL="+protocol)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return 1

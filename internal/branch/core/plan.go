@@ -227,14 +227,14 @@ func (m *Machine) refused(p *pending, in Written) {
 
 // committed gives a write its place in the chain, or settles it when nothing differs and nobody waits for it.
 func (m *Machine) committed(p *pending, in Written) {
-	if !p.Decided {
+	if !p.Decided { // a replay is older than what failed since, and makes up for nothing
 		m.ledger.decide(p, in)
+		p.t.health.Accepted(m.healthOf(p.t), p.harm())
 	}
 	p.empty = in.Counts.Created+in.Counts.Updated+in.Counts.Deleted == 0
 	if in.Outcome == WriteCommitted {
 		p.Commit = in.Commit
 	}
-	p.t.health.Accepted(m.healthOf(p.t), p.harm())
 	m.skipped(p, in.Refused)
 	if p.resync != nil {
 		if c := p.t.cells.byID[p.work.Snapshot.Cell]; c != nil && !p.t.suspended() {

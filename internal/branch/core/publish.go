@@ -193,8 +193,11 @@ func (p *publisher) revive() {
 	p.rejects.wanted = true
 }
 
-// tidy ends a trouble that nothing waits for.
+// tidy ends a cycle that has nothing to publish any more, and a trouble that nothing waits for.
 func (p *publisher) tidy() {
+	if len(p.m.ledger.All) == 0 && p.m.lane.op == nil && p.unresolved == nil {
+		p.pace.Break()
+	}
 	if p.trouble != nil && !p.owed() && p.m.lane.op == nil {
 		p.pace.Rest()
 		p.clear()

@@ -83,6 +83,7 @@ func (r *rejects) proceed() {
 
 func (r *rejects) end() {
 	r.isolating = false
+	r.m.publish.pace.Break()
 	if r.accepted {
 		return
 	}

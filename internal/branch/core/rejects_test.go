@@ -330,3 +330,19 @@ func TestRejectedSnapshotIsNotForgottenBecauseOthersLand(t *testing.T) {
 	b.accepted()
 	b.Expect(b.ts(k).PushRejected).To(BeNil())
 }
+
+// TestRoundThatIsOverIsNoCycleThatGoesOn: the next publication has its cooldown and its own time.
+func TestRoundThatIsOverIsNoCycleThatGoesOn(t *testing.T) {
+	b := newBed(t)
+	ks := b.three()
+	b.rejected("no")
+	b.accepted()
+	b.rejected("no")
+	b.committed()
+	b.rejected("no")
+	b.wait(time.Hour)
+	b.idle()
+	b.commitOne(ks[0], "y", "1")
+	b.moved()
+	b.Expect(b.status().Failing).To(BeNil(), "it lost its first race")
+}

@@ -584,3 +584,27 @@ func (b *bed) run3() {
 	b.fetched()
 	b.committed()
 }
+
+// TestReplayOfAnOlderWriteMakesUpForNothing: what failed came later.
+func TestReplayOfAnOlderWriteMakesUpForNothing(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a")
+	b.warm(k)
+	b.edit(k, alice, "x", "old")
+	b.wait(5 * time.Second)
+	b.committed()
+	b.edit(k, bob, "x", "new")
+	b.edit(k, alice, "y", "1")
+	b.moved()
+	b.fetched()
+	b.committed()
+	b.answer(core.Written{Outcome: core.WriteFailed, Err: &core.Failure{Reason: core.ReasonWriteFailed, Text: "no key"}})
+	b.moved()
+	b.fetched()
+	b.committed()
+	b.accepted()
+	b.Expect(b.ts(k).WriteFailed).To(HaveField("Text", "no key"))
+	b.clear()
+	b.wait(10 * time.Second)
+	b.Expect(all[core.Request](b)).To(ContainElement(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
+}

@@ -109,6 +109,13 @@ func (s *Session) session(
 	}
 	said := &boundedBuffer{}
 	session.Stderr = said
+	if service == UploadPack {
+		// Asks for version 2 as git does; a server that does not pass it on answers in version 0.
+		env := ssh.Marshal(struct{ Name, Value string }{"GIT_PROTOCOL", "version=2"})
+		if _, err := session.SendRequest("env", false, env); err != nil {
+			return err
+		}
+	}
 	path := s.c.loc.Path
 	if strings.HasPrefix(path, "/~") { // ssh://host/~user/x means ~user/x, as for Git
 		path = path[1:]
