@@ -82,6 +82,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return ExitMisuse
 }
 
+// oneDir asks for the folder a command reads.
+func oneDir(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s takes one DIR, a checked-out repository (. for the current folder), and got %d; see %s --help",
+			cmd.Name(), len(args), cmd.CommandPath())
+	}
+	return nil
+}
+
 func root(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "gitops-reverser",

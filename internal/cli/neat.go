@@ -39,6 +39,9 @@ func neat(s streams, name string) error {
 	if err != nil {
 		return err
 	}
+	if len(objects) == 0 {
+		fmt.Fprintf(s.err, "%s: there is no object in it\n", name)
+	}
 	z, err := sanitize.New(sanitize.Config{})
 	if err != nil {
 		return err

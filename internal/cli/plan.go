@@ -41,7 +41,7 @@ func planCommand(s streams) *cobra.Command {
 		Example: "  kubectl get deployments -n dock -o yaml | gitops-reverser plan . --path apps --live -\n" +
 			"  gitops-reverser plan . --live all.yaml --snapshot --gittarget target.yaml --write\n" +
 			"  gitops-reverser plan . --delete ConfigMap/dock/boat",
-		Args: cobra.ExactArgs(1),
+		Args: oneDir,
 		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(cmd.Context(), s, args[0], o) },
 	}
 	f := cmd.Flags()

@@ -70,7 +70,7 @@ func scanCommand(s streams) *cobra.Command {
 		Long: "Read a checked-out repository and show what the folder of a GitTarget holds: its render roots, its documents,\n" +
 			"and either that it is accepted or every refusal with its place and cure. Exit code 0: accepted, 1: refused, 2: misuse.",
 		Example: "  gitops-reverser scan . --path apps/production",
-		Args:    cobra.ExactArgs(1),
+		Args:    oneDir,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "text" && output != "json" {
 				return fmt.Errorf("-o %s: want text or json", output)

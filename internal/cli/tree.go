@@ -38,14 +38,14 @@ var _ manifest.Tree = (*dirTree)(nil)
 func openDir(dir string) (*dirTree, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", dir, reason(err))
 	}
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is no folder", dir)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", dir, reason(err))
 	}
 	return &dirTree{
 		root: root, at: map[manifest.ID]string{}, was: map[string]manifest.DirEntry{},

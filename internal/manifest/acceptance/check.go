@@ -79,6 +79,9 @@ func foreignEntries(in Input) []Issue {
 				continue
 			}
 			issue = New(ForeignFile, rel, "it is neither a manifest nor a file that belongs beside manifests")
+			if rel == "." {
+				issue.Message = "the path names a file"
+			}
 		case inventory.ForeignSymlink:
 			issue = New(ForeignSymlink, rel, "symlinks are never followed")
 		case inventory.ForeignSubmodule:
@@ -95,6 +98,8 @@ func foreignEntries(in Input) []Issue {
 
 func foreignCure(f *inventory.File, i Issue) string {
 	switch {
+	case i.Path == ".":
+		return "give the GitTarget the path of a folder"
 	case i.Ignore == "":
 		return "give the GitTarget a path without it"
 	case base(f.Path) == "Kustomization":

@@ -4,6 +4,7 @@
 package yamledit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,19 +135,32 @@ func (l look) entry(key string, v any, col int, like *yamldoc.Node) []string {
 	return append([]string{spaces(col) + text + sep + r.inline}, r.lines...)
 }
 
-// sibling returns the last collection of a map that has the shape of v: entries of one map look alike.
+// sibling returns the last collection of a map that has the shape of v: entries of one map look alike, and so do lists
+// of the same kind of item.
 func sibling(like *yamldoc.Node, v any) *yamldoc.Node {
-	if like == nil || like.Kind != yamldoc.Map || !isCollection(v) {
+	if like == nil || like.Kind != yamldoc.Map {
 		return nil
 	}
-	_, isMap := v.(map[string]any)
-	for i := len(like.Pairs) - 1; i >= 0; i-- {
-		n := like.Pairs[i].Value
-		if len(n.Pairs) > 0 && isMap || len(n.Items) > 0 && !isMap {
+	for _, p := range slices.Backward(like.Pairs) {
+		if n := p.Value; shapes(n, v) {
 			return n
 		}
 	}
 	return nil
+}
+
+// shapes reports whether a node is a map as v is, or a list of the same kind of item.
+func shapes(n *yamldoc.Node, v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return len(n.Pairs) > 0
+	case []any:
+		if len(n.Items) == 0 || len(v) == 0 {
+			return false
+		}
+		return isEmpty(v[0]) || (n.Items[0].Kind == yamldoc.Scalar) != isCollection(v[0])
+	}
+	return false
 }
 
 // longKey is the length in bytes from which on a key is written with a question mark: readers look for the colon of
