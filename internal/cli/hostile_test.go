@@ -134,7 +134,7 @@ func TestHostileInputOnTheProcess(t *testing.T) {
 			for _, args := range [][]string{{"plan", dir, "--live", "-"}, {"neat"}} {
 				code, out, stderr, peak := run(t, h.content, args...)
 				g.Expect(code).To(Equal(ExitMisuse), "%.2000s", out)
-				g.Expect(stderr).To(ContainSubstring("-, document 0: "))
+				g.Expect(stderr).To(ContainSubstring("-, document 1: "))
 				g.Expect(len(stderr)).To(BeNumerically("<", 500))
 				g.Expect(peak).To(BeNumerically("<", 700<<20))
 			}

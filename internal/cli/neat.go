@@ -50,14 +50,14 @@ func neat(s streams, name string) error {
 	for _, o := range objects {
 		clean, err := z.Neat(o.raw)
 		if err != nil {
-			return fmt.Errorf("%s, document %d: %w", name, o.index, err)
+			return fmt.Errorf("%s, document %d: %w", name, o.index+1, err)
 		}
 		v, err := compare.Decode(clean)
 		if err != nil {
 			return err
 		}
 		if out, err = yamledit.Append(out, v); err != nil {
-			return fmt.Errorf("%s, document %d: %w", name, o.index, err)
+			return fmt.Errorf("%s, document %d: %w", name, o.index+1, err)
 		}
 	}
 	_, err = s.out.Write(out)
@@ -97,15 +97,15 @@ func objectsIn(b []byte, name string) ([]liveObject, error) {
 		}
 		n, err := yamldoc.Parse(f.Body(b, i))
 		if err != nil {
-			return nil, fmt.Errorf("%s, document %d: %w", name, i, err)
+			return nil, fmt.Errorf("%s, document %d: %w", name, i+1, err)
 		}
 		v, err := n.JSON()
 		if err != nil {
-			return nil, fmt.Errorf("%s, document %d: %w", name, i, err)
+			return nil, fmt.Errorf("%s, document %d: %w", name, i+1, err)
 		}
 		objects, err := takeApart(v)
 		if err != nil {
-			return nil, fmt.Errorf("%s, document %d: %w", name, i, err)
+			return nil, fmt.Errorf("%s, document %d: %w", name, i+1, err)
 		}
 		for _, o := range objects {
 			out = append(out, liveObject{head: headOf(o), raw: compare.Canonical(o), file: name, index: i})

@@ -268,7 +268,7 @@ func printIssues(b *strings.Builder, issues []acceptance.Issue) {
 		}
 		at := place(i.Path, i.Line)
 		if i.Document > 0 {
-			at += fmt.Sprintf(" (document %d)", i.Document)
+			at += fmt.Sprintf(" (document %d)", i.Document+1)
 		}
 		fmt.Fprintf(b, "refused %s: %s: %s\n", at, i.Kind, oneLine(i.Message))
 		switch {

@@ -129,7 +129,7 @@ func (t *types) addCRDs(file []byte) (int, error) {
 			v, err = n.JSON()
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("document %d: %w", i, err))
+			errs = append(errs, fmt.Errorf("document %d: %w", i+1, err))
 			continue
 		}
 		objects, err := takeApart(v)

@@ -5,6 +5,7 @@ package plan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -197,7 +198,15 @@ func (p *planner) cleaned(git any, t change.Type) any {
 
 // notEditable refuses one object because of its document in Git (decision 37).
 func (p *planner) notEditable(s *subject, d *inventory.Document, err error) {
-	p.refused(s, ReasonNotEditable, fmt.Sprintf("%s, document %d: %v", d.Path, d.Index, err))
+	at, cure := d.Path, "correct the document"
+	if d.Index > 0 {
+		at += fmt.Sprintf(", document %d", d.Index+1)
+	}
+	var un *yamledit.UneditableError
+	if errors.As(err, &un) {
+		cure = un.Cure()
+	}
+	p.refused(s, ReasonNotEditable, fmt.Sprintf("%s: %v; %s", at, err, cure))
 }
 
 // settleNamespace gives a desired object the metadata.namespace its document holds (git-writer 4.8): omit is what the

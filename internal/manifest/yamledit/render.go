@@ -158,7 +158,9 @@ func shapes(n *yamldoc.Node, v any) bool {
 		if len(n.Items) == 0 || len(v) == 0 {
 			return false
 		}
-		return isEmpty(v[0]) || (n.Items[0].Kind == yamldoc.Scalar) != isCollection(v[0])
+		first := n.Items[0]
+		bare := first.Kind != yamldoc.Scalar && len(first.Pairs)+len(first.Items) == 0
+		return bare || isEmpty(v[0]) || (first.Kind == yamldoc.Scalar) != isCollection(v[0])
 	}
 	return false
 }

@@ -76,6 +76,25 @@ type UneditableError struct {
 	Reason string
 }
 
+// Cure says what a person can do about it.
+func (e *UneditableError) Cure() string {
+	switch e.Hazard {
+	case yamldoc.HazardAnchor, yamldoc.HazardAlias, yamldoc.HazardMergeKey:
+		return "write the values out at this place"
+	case yamldoc.HazardDuplicateKey:
+		return "keep one of the keys"
+	case yamldoc.HazardCustomTag:
+		return "take the tag away"
+	case yamldoc.HazardBinary:
+		return "write the value as plain text"
+	case yamldoc.HazardComplexKey:
+		return "write a plain key"
+	case yamldoc.HazardEncrypted:
+		return "decrypt it, change it and encrypt it again"
+	}
+	return "make this change in Git"
+}
+
 // Error implements error.
 func (e *UneditableError) Error() string {
 	if e.Reason != "" {
