@@ -164,3 +164,8 @@ func TestMain(m *testing.M) {
 	// The host's Git configuration must not matter: every test runs with a hostile one (case G18).
 	os.Exit(hostile(m))
 }
+
+func (w *world) remove(file string) {
+	w.t.Helper()
+	w.Expect(os.RemoveAll(file)).To(Succeed())
+}

@@ -24,6 +24,9 @@ var contention = []string{
 	"reference conflict", "remote ref is at", "changed since",
 }
 
+// occupied is how git says that a branch cannot live below another one, or above it: no lock that goes away by itself.
+const occupied = "exists; cannot create"
+
 // judge classifies the answer to a push by its structure: who says no (the report of git itself, a hook, the transport)
 // and where the branch is now. retry asks for one more attempt at once.
 func (s *Store) judge(
@@ -74,7 +77,7 @@ func (s *Store) judge(
 	case strings.Contains(rep.Reason, "missing necessary objects"):
 		retry = !s.proto.whole
 		s.proto.whole = true
-	case isContention(rep.Reason):
+	case isContention(rep.Reason) && !strings.Contains(rep.Text+rep.Reason, occupied):
 		retry = true // a lock held for a moment
 	default:
 		res.Outcome = Rejected
