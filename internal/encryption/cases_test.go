@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -221,6 +222,21 @@ func TestCaseE08_ValuesOutsideData(t *testing.T) {
 	}
 }
 
+// Many values and many texts end in a refusal, not in a lane that is busy for minutes.
+func TestComparisonIsBounded(t *testing.T) {
+	b := newBench(t)
+	values, texts := map[string]string{}, make([]string, 20_000)
+	for i := range 20_000 {
+		values[fmt.Sprintf("k%d", i)], texts[i] = fmt.Sprintf("a%07d", i), fmt.Sprintf("b%09d", i)
+	}
+	list, err := json.Marshal(texts)
+	b.g.Expect(err).NotTo(HaveOccurred())
+	r := b.request(nil, values, func(o map[string]any) {
+		o["metadata"].(map[string]any)["annotations"] = map[string]any{"example.com/x": string(list)}
+	})
+	b.g.Expect(b.refused(r)).To(ContainSubstring("too large to be compared"))
+}
+
 // E09 and decision 54: a document in clear becomes ciphertext at its place, in its layout; a comment that tells a value
 // goes. The sops block is never compared with the cluster's object.
 func TestCaseE09_ClearDocument(t *testing.T) {
@@ -238,6 +254,12 @@ func TestCaseE09_ClearDocument(t *testing.T) {
 		b.g.Expect(b.plain(res.Document, b.identity)["stringData"]).To(Equal(map[string]any{"pw": "hunter3-hunter3"}))
 		b.g.Expect(b.seal(b.request(res.Document, map[string]string{"pw": "hunter3-hunter3"})).Outcome).To(Equal(plan.SealUnchanged))
 	}
+	// Words that happen to be values stay in comments, short passwords do not.
+	b.restart()
+	words := "# prod database, ask ann\napiVersion: v1\nkind: Secret\nmetadata:\n  name: db # or hunter2\n  namespace: app\n  labels:\n    app: db\nstringData:\n  env: prod\n  pw: hunter2\n"
+	text := string(b.seal(b.request([]byte(words), map[string]string{"env": "prod", "pw": "hunter2"})).Document)
+	b.g.Expect(text).To(And(HavePrefix("# prod database, ask ann\n"), Not(ContainSubstring("hunter2"))))
+
 	// A comment that tells what Git said before tells as much.
 	b.restart()
 	changed := b.seal(b.request([]byte(old), map[string]string{"pw": "another-value-1"}))

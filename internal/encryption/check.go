@@ -95,9 +95,10 @@ func isCiphertext(s string) bool {
 // What names the object is readable anyway and left out.
 func plaintexts(want sops.TreeBranch, k kind) []string {
 	var out []string
+	seen := map[string]bool{"": true}
 	add := func(s string) {
-		if s != "" && !slices.Contains(out, s) {
-			out = append(out, s)
+		if !seen[s] {
+			seen[s], out = true, append(out, s)
 		}
 	}
 	for _, it := range want {
@@ -134,7 +135,10 @@ func plaintexts(want sops.TreeBranch, k kind) []string {
 func withoutTelling(b sops.TreeBranch, k kind, plain []string) sops.TreeBranch {
 	tells := func(v any) bool {
 		c, ok := v.(sops.Comment)
-		return ok && slices.ContainsFunc(plain, func(p string) bool { return len(p) >= 4 && strings.Contains(c.Value, p) })
+		return ok && slices.ContainsFunc(plain, func(p string) bool {
+			// A short value that is a word, such as prod, is no reason to lose somebody's comment.
+			return len(p) >= minCompared && strings.Contains(c.Value, p) || len(p) >= 4 && likeKey(p) && containsWord(c.Value, p)
+		})
 	}
 	var walk func(v any) any
 	walk = func(v any) any {

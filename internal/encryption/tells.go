@@ -24,43 +24,79 @@ const (
 	maxWrapped = 4
 	// maxUnpacked bounds what one layer unpacks to: an annotation has 256 KiB at most.
 	maxUnpacked = 4 << 20
+	// perComparison is what one comparison costs besides, in bytes.
+	perComparison = 64
+	// maxCompared bounds the bytes in which values are looked for, about a second's work.
+	maxCompared = 1 << 30
 )
 
 // checkMetadata refuses an object whose labels or annotations repeat a value that is encrypted (decisions 51). Tools keep
 // whole objects in annotations: as JSON, in JSON again, in base64, compressed.
 func checkMetadata(want sops.TreeBranch, plain []string) error {
-	long := slices.DeleteFunc(slices.Clone(plain), func(p string) bool { return len(p) < minCompared })
-	if len(long) == 0 {
+	c := newComparison(plain)
+	if len(c.values) == 0 {
 		return nil
 	}
 	for _, field := range []string{"labels", "annotations"} {
 		for _, it := range child(child(want, "metadata"), field) {
-			if v, ok := it.Value.(string); ok && tells(v, long, maxWrapped) {
+			v, ok := it.Value.(string)
+			switch {
+			case !ok:
+			case c.tells(v, maxWrapped):
 				return fmt.Errorf("metadata.%s[%q] repeats a value that is to be encrypted; remove it there, and "+
 					"change the value, since it was readable", field, it.Key)
+			case c.budget < 0:
+				return fmt.Errorf("metadata.%s[%q] is too large to be compared with the values that are to be encrypted; "+
+					"remove it", field, it.Key)
 			}
 		}
 	}
 	return nil
 }
 
-// tells reports whether a text holds one of the values: whole, quoted, in base64, or as a word when it looks like a key.
-func tells(text string, plain []string, layers int) bool {
-	if len(text) < minCompared {
-		return false
-	}
-	if slices.ContainsFunc(plain, func(p string) bool { return repeats(text, p) }) {
-		return true
-	}
-	if layers == 0 {
-		return false
-	}
-	return slices.ContainsFunc(unwrap(text), func(inner string) bool { return tells(inner, plain, layers-1) })
+// comparison looks for values in texts. Its budget is in bytes looked at: who makes an object with many values and many
+// texts must not keep the branch busy.
+type comparison struct {
+	values []sought
+	whole  map[string]bool
+	budget int
 }
 
-func repeats(text, p string) bool {
-	return text == p || strings.TrimSpace(text) == strings.TrimSpace(p) || strings.Contains(text, strconv.Quote(p)) ||
-		isLongBase64(p) && strings.Contains(text, p) || likeKey(p) && containsWord(text, p)
+// sought is one value and the forms in which it tells.
+type sought struct {
+	text, quoted string
+	base64, key  bool
+}
+
+func newComparison(plain []string) *comparison {
+	c := &comparison{whole: map[string]bool{}, budget: maxCompared}
+	for _, p := range plain {
+		if len(p) < minCompared {
+			continue
+		}
+		c.values = append(c.values, sought{text: p, quoted: strconv.Quote(p), base64: isLongBase64(p), key: likeKey(p)})
+		c.whole[strings.TrimSpace(p)] = true
+	}
+	return c
+}
+
+// tells reports whether a text holds one of the values: whole, quoted, in base64, or as a word when it looks like a key.
+func (c *comparison) tells(text string, layers int) bool {
+	if len(text) < minCompared || c.budget < 0 {
+		return false
+	}
+	if c.whole[strings.TrimSpace(text)] || slices.ContainsFunc(c.values, func(v sought) bool { return c.contains(text, v) }) {
+		return true
+	}
+	return layers > 0 && slices.ContainsFunc(unwrap(text), func(inner string) bool { return c.tells(inner, layers-1) })
+}
+
+func (c *comparison) contains(text string, v sought) bool {
+	if len(text) <= len(v.text) || c.budget < 0 {
+		return false
+	}
+	c.budget -= len(text) + perComparison
+	return strings.Contains(text, v.quoted) || v.base64 && strings.Contains(text, v.text) || v.key && containsWord(text, v.text)
 }
 
 // unwrap takes one layer off: the texts in JSON, or what base64 or gzip stand for.
