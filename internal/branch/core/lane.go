@@ -164,6 +164,7 @@ func (l *lane) write(p *pending) {
 	p.cut, p.work.Seq = false, p.seq()
 	if !p.Decided {
 		p.work.Frozen, p.prune = p.t.cfg.Frozen, p.t.prune()
+		p.cures = l.m.publish.rejects.cures
 	}
 	o := l.begin(op{kind: opWrite, p: p, dry: p.resync != nil && !p.Decided && p.t.suspended()}, l.m.cfg.CycleDeadline)
 	o.prune = Tightest(p.prune, p.t.prune())

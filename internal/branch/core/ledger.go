@@ -29,8 +29,9 @@ type pending struct {
 	empty    bool
 	// cut: its last plan was cut off; the next one waits as a request would.
 	cut bool
-	// tried: the remote refused it before (decisions 58).
+	// tried: the remote refused it before (decisions 58). cures is how many there had been when it was made.
 	tried bool
+	cures int
 }
 
 // resync is what only snapshots carry.

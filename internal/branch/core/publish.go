@@ -191,6 +191,7 @@ func (p *publisher) fail(o *op, f Failure) {
 func (p *publisher) revive() {
 	p.pace.Revive()
 	p.rejects.wanted = true
+	p.rejects.cures++
 }
 
 // tidy ends a cycle that has nothing to publish any more, and a trouble that nothing waits for.

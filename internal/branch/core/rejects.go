@@ -30,6 +30,8 @@ type rejects struct {
 	cursor  Seq
 	// wanted: try the writes set aside again.
 	wanted bool
+	// cures counts what may have cured a refusal: changes of the configuration.
+	cures int
 	// aside are the writes that were refused: at most half of the branch's budget.
 	aside chain.Aside[*pending, Commit]
 }
@@ -124,6 +126,9 @@ func (r *rejects) setAsideAll(which func(*pending) bool) {
 // kept: a fresh one is asked for when it is time to try again.
 func (r *rejects) setAside(p *pending) {
 	l := &r.m.ledger
+	if p.cures < r.cures {
+		r.wanted = true // what was refused was made before somebody cured it
+	}
 	l.Unbuild(slices.Index(l.All, p))
 	l.undo(p)
 	p.t.health.Deny(r.m.healthOf(p.t), p.harm(), ReasonPushRejected, r.text)

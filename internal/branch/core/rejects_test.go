@@ -346,3 +346,35 @@ func TestRoundThatIsOverIsNoCycleThatGoesOn(t *testing.T) {
 	b.moved()
 	b.Expect(b.status().Failing).To(BeNil(), "it lost its first race")
 }
+
+// A cure that comes while the refused write is on its way is not lost: the write is made again with it.
+func TestDecision58_ACureOnTheWayIsNotLost(t *testing.T) {
+	for name, act := range map[string]func(*bed, change.TargetKey, func()){
+		"while the commit is made": func(b *bed, k change.TargetKey, cure func()) {
+			outstanding[core.Write](b)
+			cure()
+			b.committed()
+		},
+		"while it is pushed": func(b *bed, k change.TargetKey, cure func()) {
+			b.committed()
+			outstanding[core.Push](b)
+			cure()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			k := b.target("a")
+			b.warm(k)
+			b.edit(k, alice, "x", "1")
+			b.wait(5 * time.Second)
+			act(b, k, func() { b.configure(k, func(c *core.TargetConfig) { c.Revision, c.Frozen = "2", "signed" }) })
+			b.rejected("commits must be signed")
+			b.wait(30 * time.Second)
+			w := outstanding[core.Write](b)
+			b.Expect(w.Work.Frozen).To(Equal("signed"))
+			b.run()
+			b.Expect(b.status()).To(And(HaveField("SetAside", 0), HaveField("Retained", 0)))
+			b.Expect(b.ts(k).PushRejected).To(BeNil())
+		})
+	}
+}
