@@ -26,6 +26,7 @@ func measure(root *yamldoc.Node, nl string) look {
 		l.order = alphabetical
 	}
 	l.seq = mode(t.seqs, l.step)
+	l.blockMaps = t.blockMaps
 	return l
 }
 
@@ -35,6 +36,8 @@ type tally struct {
 	quotes, texts map[yamldoc.Style]int
 	// orders counts the maps whose keys show an order.
 	orders map[order]int
+	// blockMaps notes a block list of maps.
+	blockMaps bool
 }
 
 func newTally() *tally {
@@ -69,6 +72,7 @@ func (t *tally) node(n *yamldoc.Node) {
 			if n.Style == yamldoc.Block && it.End > it.Start && it.Start-it.Mark < 12 {
 				t.gaps[it.Start-it.Mark]++
 			}
+			t.blockMaps = t.blockMaps || n.Style == yamldoc.Block && it.Kind == yamldoc.Map
 			t.node(it)
 		}
 	}

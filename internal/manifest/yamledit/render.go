@@ -23,6 +23,8 @@ type look struct {
 	quote, text, key yamldoc.Style
 	// order is that of a new map's keys.
 	order order
+	// blockMaps says that the document has lists of maps in block style.
+	blockMaps bool
 }
 
 // standard is the style of new documents (git-writer 1.6).
@@ -119,7 +121,7 @@ func (l look) item(v any, col int, like *yamldoc.Node) []string {
 // entry renders one map entry as whole lines, its key at a column. like is the map it joins, or one whose style it
 // takes.
 func (l look) entry(key string, v any, col int, like *yamldoc.Node) []string {
-	style, model := l.key, sibling(like, v)
+	style, model := l.key, l.sibling(like, v)
 	if p := findPair(like, key); p != nil {
 		style, model = p.Key.Style, p.Value
 	}
@@ -136,33 +138,33 @@ func (l look) entry(key string, v any, col int, like *yamldoc.Node) []string {
 }
 
 // sibling returns the last collection of a map that has the shape of v: entries of one map look alike, and so do lists
-// of the same kind of item.
-func sibling(like *yamldoc.Node, v any) *yamldoc.Node {
+// of the same kind of item. A list of another kind is a model only while the document shows no block list of maps.
+func (l look) sibling(like *yamldoc.Node, v any) *yamldoc.Node {
 	if like == nil || like.Kind != yamldoc.Map {
 		return nil
 	}
+	list, isList := v.([]any)
+	var other *yamldoc.Node
 	for _, p := range slices.Backward(like.Pairs) {
-		if n := p.Value; shapes(n, v) {
+		n := p.Value
+		switch {
+		case !isList && isCollection(v) && len(n.Pairs) > 0 || isList && sameItems(n, list):
 			return n
+		case isList && len(n.Items) > 0 && other == nil && !l.blockMaps:
+			other = n
 		}
 	}
-	return nil
+	return other
 }
 
-// shapes reports whether a node is a map as v is, or a list of the same kind of item.
-func shapes(n *yamldoc.Node, v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return len(n.Pairs) > 0
-	case []any:
-		if len(n.Items) == 0 || len(v) == 0 {
-			return false
-		}
-		first := n.Items[0]
-		bare := first.Kind != yamldoc.Scalar && len(first.Pairs)+len(first.Items) == 0
-		return bare || isEmpty(v[0]) || (first.Kind == yamldoc.Scalar) != isCollection(v[0])
+// sameItems reports whether a list holds the kind of item a new list holds. Empty items go with every kind.
+func sameItems(n *yamldoc.Node, list []any) bool {
+	if len(n.Items) == 0 || len(list) == 0 {
+		return false
 	}
-	return false
+	first := n.Items[0]
+	bare := first.Kind != yamldoc.Scalar && len(first.Pairs)+len(first.Items) == 0
+	return bare || isEmpty(list[0]) || (first.Kind == yamldoc.Scalar) != isCollection(list[0])
 }
 
 // longKey is the length in bytes from which on a key is written with a question mark: readers look for the colon of
