@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/pkg/apis/meta"
@@ -109,6 +110,7 @@ func (r *Runner) Run(ctx context.Context, name types.NamespacedName, obj Object,
 	patcher := patch.NewSerialPatcher(obj, r.Client)
 	pass, err := steps(ctx)
 	result, err := r.finalize(obj, pass, err)
+	shorten(obj)
 	owned := append([]string{meta.ReadyCondition, meta.ReconcilingCondition, meta.StalledCondition}, r.Owned...)
 	if perr := patcher.Patch(ctx, obj, reconcile.AddPatchOptions(obj, nil, owned, ControllerName)...); perr != nil {
 		return r.notStored(ctx, name, perr)
@@ -175,6 +177,22 @@ func (r *Runner) finalize(obj Object, pass Pass, err error) (ctrl.Result, error)
 		return ctrl.Result{}, err
 	}
 	return result, nil
+}
+
+// maxMessage bounds the message of a condition, in bytes. The API server refuses a status with a longer one than 32 KiB,
+// and an event with more than 1 KiB.
+const maxMessage = 1024
+
+// shorten cuts the messages that are too long to be stored.
+func shorten(obj Object) {
+	const more = " ..."
+	list := obj.GetConditions()
+	for i := range list {
+		if m := list[i].Message; len(m) > maxMessage {
+			list[i].Message = strings.ToValidUTF8(m[:maxMessage-len(more)], "") + more
+		}
+	}
+	obj.SetConditions(list)
 }
 
 // Pause is the time to the next pass.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -164,6 +165,23 @@ func TestScenario36_OneEventPerStoredChange(t *testing.T) {
 	b.Expect(b.events).To(Equal([]string{
 		"Normal Suspended green", "Warning Stuck stuck", "Warning Waits waits", "Warning Dark dark", "Normal Succeeded Reconciliation succeeded",
 	}))
+}
+
+// TestLongMessagesAreCut: a status with a message that the API server refuses would never be stored.
+func TestLongMessagesAreCut(t *testing.T) {
+	b := newBench(t, provider())
+	long := contribution{"long", func(s *Summary) { s.Stalled("Stuck", strings.Repeat("ä", 40_000)) }}
+	for range 2 {
+		_, err := b.pass(long)
+		b.Expect(err).NotTo(HaveOccurred())
+	}
+	for _, c := range b.stored().Status.Conditions {
+		b.Expect(len(c.Message)).To(And(BeNumerically("<=", 1024), BeNumerically(">", 1000)), c.Type)
+		b.Expect(c.Message).To(HaveSuffix("ä ..."))
+	}
+	b.Expect(b.events).To(HaveLen(1))
+	b.Expect(len(b.events[0])).To(BeNumerically("<", 1100))
+	b.Expect(b.patches).To(BeNumerically("<=", 2), "a cut message is no change")
 }
 
 // TestReadError: what cannot be read is no refusal and says nothing about the data plane; it heals by itself.
