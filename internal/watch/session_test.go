@@ -643,7 +643,8 @@ func TestScenario52_Forbidden(t *testing.T) {
 		st := w.status()
 		g.Expect(st.Total).To(Equal(1), "skipped, listed and Ready")
 		g.Expect(st.Cells[1].Skipped).To(BeTrue())
-		g.Expect(w.sink.cells).To(Equal([]change.Cell{cell}), "the worker does not wait for it")
+		g.Expect(w.sink.declared).To(Equal([]string{"1 [configmaps services]", "1 [configmaps services] without [services]"}),
+			"the worker does not wait for it, and nothing is read again because of it")
 		w.pass(9 * time.Minute)
 		g.Expect(w.server.Calls("services")).To(HaveLen(1))
 

@@ -286,13 +286,11 @@ func (t *target) declare(repeat bool) {
 	cells := make([]change.Cell, 0, len(p.cells))
 	var blocked []change.Cell
 	for _, c := range p.cells {
-		s := t.streams[c]
-		if s == nil || s.seen.skipped {
-			continue
-		}
-		cells = append(cells, c)
-		if s.seen.phase == Blocked {
-			blocked = append(blocked, c)
+		if s := t.streams[c]; s != nil {
+			cells = append(cells, c)
+			if s.seen.phase == Blocked {
+				blocked = append(blocked, c)
+			}
 		}
 	}
 	changed := p.declared == nil || !slices.Equal(cells, p.declared)

@@ -155,6 +155,33 @@ func TestNewEpochStartsTheGateOver(t *testing.T) {
 	b.Expect(b.offer(k, alice, cm, "x", "1")).To(Equal(change.UnknownTarget))
 }
 
+// TestEpochThatFollowsAnotherAtOnce: a snapshot that was asked for in between proves nothing, so it is asked for again.
+func TestEpochThatFollowsAnotherAtOnce(t *testing.T) {
+	b := newBed(t)
+	k := b.target("a", gated)
+	b.verify(k, core.GateClean, cm, deploy)
+	b.clear()
+	b.do(core.CellsDeclared{Target: k, Epoch: 2, Cells: []change.Cell{cm}})
+	b.do(core.CellsDeclared{Target: k, Epoch: 3, Cells: []change.Cell{cm}})
+	want := core.Request{Target: k, Cell: cm, Why: core.RequestGate}
+	b.Expect(all[core.Request](b)).To(ConsistOf(want), "one is on its way")
+	b.clear()
+	b.ticket++
+	b.do(core.Snapped{Ticket: b.ticket, Snapshot: change.Snapshot{Target: k, Cell: cm}, Stamp: core.Stamp{Epoch: 2}})
+	b.Expect(all[core.Request](b)).To(ConsistOf(want), "it began before the present epoch")
+	b.run()
+	b.Expect(b.ts(k).Gate).To(Equal(core.GatePending))
+	b.clear()
+	b.ticket++
+	b.do(core.Snapped{Ticket: b.ticket, Snapshot: change.Snapshot{Target: k, Cell: cm}, Stamp: core.Stamp{Epoch: 3}})
+	b.plan = func(core.Write) core.Written {
+		return core.Written{Outcome: core.WriteNothing, Decision: "d", Gate: core.GateClean}
+	}
+	b.run()
+	b.Expect(b.ts(k).Gate).To(Equal(core.GateOpen))
+	b.Expect(all[core.Request](b)).To(BeEmpty())
+}
+
 // TestGateDoesNotWaitForBlockedCells: a type nobody may read would else hold back every change of the others.
 func TestGateDoesNotWaitForBlockedCells(t *testing.T) {
 	b := newBed(t)

@@ -165,6 +165,10 @@ func (k *intake) snapshot(in Snapped) {
 		return
 	}
 	cl.Lost, cl.asked = false, noTime
+	if t.cfg.RenderGate && cl.verdict == "" && in.Stamp.Epoch < t.cells.epoch {
+		// Gathered before the present epoch began, it proves nothing for the gate.
+		k.m.targets.ask(cl, RequestGate)
+	}
 	k.m.gate(t).supersede(&s, false)
 	r := cursor.Open[*cell]()
 	cl.Track(s.ResourceVersion, r, true)
