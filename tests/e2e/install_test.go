@@ -46,6 +46,8 @@ var _ = Describe("The installation", Serial, func() {
 
 		m := newMirror(ctx, mirrorOptions{unready: true, rules: []v1alpha3.WatchRuleItem{
 			{ResourceSelection: v1alpha3.ResourceSelection{APIGroups: []string{""}, Resources: []string{"configmaps", "services"}}},
+			// Every type of this group is forbidden, and none is named: they are left out one after the other.
+			{ResourceSelection: v1alpha3.ResourceSelection{APIGroups: []string{"networking.k8s.io"}, Resources: []string{"*"}}},
 		}})
 		m.condition(ctx, v1alpha3.StreamsRunningCondition, func(g Gomega, c *metav1.Condition) {
 			g.Expect(c.Status).To(Equal(metav1.ConditionFalse))
