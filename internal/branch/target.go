@@ -63,7 +63,8 @@ type Frozen struct {
 	Policy    plan.Policy
 	Templates *message.Templates
 	Committer message.Identity
-	// Signer returns the signer of a commit; nil means commits are not signed. An error means no commit.
+	// Signer returns the signer of a commit; no function, or none returned, means that commits are not signed. An error
+	// means no commit.
 	Signer func(context.Context) (gitstore.Signer, error)
 	Sealer plan.Sealer
 	// Source answers for the source cluster at the moment of planning.

@@ -72,16 +72,12 @@ type known struct {
 func (g *Git) Credentials(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Credentials, error) {
 	last := p.DeepCopy()
 	return func(ctx context.Context) (gitstore.Credentials, error) {
-		now := &v1alpha3.GitProvider{}
-		err := g.Cached.Get(ctx, client.ObjectKeyFromObject(last), now)
-		switch {
-		case apierrors.IsNotFound(err), err == nil && now.UID != last.UID:
-			return g.resolve(ctx, last)
-		case err != nil:
+		now, err := g.present(ctx, last)
+		if err != nil {
 			return gitstore.Credentials{}, err
 		}
 		c, err := g.resolve(ctx, now)
-		if err == nil {
+		if err == nil && now != last {
 			g.remember(now, func(k *known) { k.revision = c.Revision })
 		}
 		return c, err
@@ -210,20 +206,39 @@ func (g *Git) forget(provider types.NamespacedName) {
 	delete(g.known, provider)
 }
 
-// Signer returns what a worker calls once per commit; nil when commits are not signed.
+// Signer returns what a worker calls once per commit; it gives nil while commits are not signed. As with Credentials the
+// present spec counts: a commit that is made again, because the branch moved, has today's key.
 func (g *Git) Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Signer, error) {
-	config := p.GetSigning()
-	if config == nil {
-		return nil
-	}
-	namespace, name := p.Namespace, config.SecretRef.Name
+	last := p.DeepCopy()
 	return func(ctx context.Context) (gitstore.Signer, error) {
-		data, err := g.secret(ctx, namespace, name)
+		now, err := g.present(ctx, last)
+		if err != nil || now.GetSigning() == nil {
+			return nil, err
+		}
+		name := now.GetSigning().SecretRef.Name
+		data, err := g.secret(ctx, now.Namespace, name)
 		if err != nil {
 			return nil, err
 		}
-		return signing.LoadCached(&g.signers, data, namespace+"/"+name)
+		signer, err := signing.LoadCached(&g.signers, data, now.Namespace+"/"+name)
+		if err != nil {
+			return nil, err
+		}
+		return signer, nil
 	}
+}
+
+// present is the GitProvider as it is, or as it was when it is gone or another one took its name.
+func (g *Git) present(ctx context.Context, last *v1alpha3.GitProvider) (*v1alpha3.GitProvider, error) {
+	now := &v1alpha3.GitProvider{}
+	err := g.Cached.Get(ctx, client.ObjectKeyFromObject(last), now)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && now.UID != last.UID:
+		return last, nil
+	case err != nil:
+		return nil, err
+	}
+	return now, nil
 }
 
 // signingKey returns the signer of a provider, creating the key when the spec asks for it and none is there. A key

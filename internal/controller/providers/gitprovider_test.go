@@ -319,3 +319,34 @@ func TestCredentialsOfAProviderMadeAnew(t *testing.T) {
 	b.Expect(password()).To(Equal("rotated"))
 	b.Expect(b.git.Revision(client.ObjectKeyFromObject(p))).To(Equal(revision), "it is not the new one's")
 }
+
+// TestCaseG16_SignerFollowsTheSpec: a commit that is made again later is signed with the key of that moment, so that a
+// retained write neither stays unsigned nor waits for a key that is gone.
+func TestCaseG16_SignerFollowsTheSpec(t *testing.T) {
+	key := func(name string) *corev1.Secret {
+		return secret("shop", name, map[string]string{"signing.key": sshKey(t)})
+	}
+	p := repository("https://git.example.org/live.git")
+	one, two := key("one"), key("two")
+	b := newBed(t, p, one, two)
+	sign := b.git.Signer(p)
+	public := func() string {
+		t.Helper()
+		s, err := sign(t.Context())
+		b.Expect(err).NotTo(HaveOccurred())
+		if s == nil {
+			return ""
+		}
+		return s.(interface{ PublicKey() string }).PublicKey()
+	}
+	b.Expect(public()).To(BeEmpty())
+	b.change(p, func() { signed("one", false)(p) })
+	first := public()
+	b.Expect(first).To(HavePrefix("ssh-ed25519 "))
+	b.change(p, func() { signed("two", false)(p) })
+	b.Expect(b.Delete(t.Context(), one)).To(Succeed())
+	b.Expect(public()).To(And(HavePrefix("ssh-ed25519 "), Not(Equal(first))))
+	b.Expect(b.Delete(t.Context(), two)).To(Succeed())
+	_, err := sign(t.Context())
+	b.Expect(err).To(MatchError(ContainSubstring("Secret shop/two does not exist")), "no key, no commit")
+}

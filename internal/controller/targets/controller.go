@@ -40,7 +40,7 @@ import (
 type Git interface {
 	// Credentials is called once per network call.
 	Credentials(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Credentials, error)
-	// Signer is called once per commit; nil when commits are not signed.
+	// Signer is called once per commit; it gives nil when commits are not signed.
 	Signer(p *v1alpha3.GitProvider) func(context.Context) (gitstore.Signer, error)
 	// Capabilities are what the repository's server offered at the last probe.
 	Capabilities(provider types.NamespacedName) []string
