@@ -55,7 +55,7 @@ var _ = Describe("A live change", func() {
 
 	It("joins 50 edits of one window into one commit", func(ctx SpecContext) {
 		m := newMirror(ctx, mirrorOptions{adjust: func(t *v1alpha3.GitTarget) {
-			t.Spec.Commit.Window.IdleTimeout = &metav1.Duration{Duration: 2 * time.Second}
+			t.Spec.Commit.Window.IdleTimeout = &metav1.Duration{Duration: 5 * time.Second}
 		}})
 		before := len(m.log())
 		for i := range 50 {
