@@ -28,6 +28,8 @@ type rejects struct {
 	// round before, so that a long queue is worked through in turns.
 	retryAt time.Time
 	cursor  Seq
+	// last: something was taken meanwhile, so only some writes are refused; what waits is tried once more and then left.
+	last bool
 	// wanted: try the writes set aside again.
 	wanted bool
 	// cures counts what may have cured a refusal: changes of the configuration.
@@ -86,7 +88,8 @@ func (r *rejects) proceed() {
 func (r *rejects) end() {
 	r.isolating = false
 	r.m.publish.pace.Break()
-	if r.accepted {
+	if r.accepted || r.last {
+		r.last = r.last && r.waiting()
 		return
 	}
 	r.retryAt = r.m.now.Add(r.m.cfg.RejectedRetry)
@@ -95,11 +98,15 @@ func (r *rejects) end() {
 
 // landed notes that the remote took something.
 func (r *rejects) landed() {
-	r.accepted, r.retryAt = true, noTime
+	r.accepted = true
 	if r.isolating {
 		r.proceed()
 	}
 	r.heal()
+	r.last = r.waiting()
+	if !slices.ContainsFunc(r.m.targets.list, func(t *target) bool { return t.health.Rejected != nil }) {
+		r.retryAt, r.last = noTime, false
+	}
 }
 
 // heal ends the trouble of targets of which nothing is kept away from the remote any more.

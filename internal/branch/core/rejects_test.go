@@ -229,21 +229,55 @@ func TestRejectedSnapshotIsAskedForAgain(t *testing.T) {
 	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
 }
 
+// refusing returns what answers the lane as a remote does that takes no commit of an author.
+func (b *bed) refusing(who change.Author) func() {
+	type made struct {
+		onto core.Commit
+		by   change.Author
+	}
+	commits := map[core.Commit]made{}
+	return func() {
+		b.t.Helper()
+		for b.op != nil {
+			switch e := b.op.(type) {
+			case core.Write:
+				_, id := b.committed()
+				commits[id] = made{e.Onto, e.Work.Author}
+			case core.Push:
+				refused := false
+				for id := e.Tip; id != e.Expected; id = commits[id].onto {
+					refused = refused || commits[id].by == who
+				}
+				if refused {
+					b.rejected(who.Username + " may not push")
+				} else {
+					b.accepted()
+				}
+			case core.Look:
+				b.looked()
+			default:
+				b.t.Fatalf("the lane has %T", e)
+			}
+		}
+	}
+}
+
 // TestSetAsideIsBounded: an author whom the remote always refuses edits for weeks while the others go on.
 func TestSetAsideIsBounded(t *testing.T) {
 	b := newBed(t, func(c *core.Config) { c.BufferMax = 8 << 10 })
 	k := b.target("a")
 	b.warm(k)
+	refuse := b.refusing(bob)
 	for i := range 40 {
 		b.edit(k, bob, fmt.Sprint("bobs", i), "1")
 		b.wait(20 * time.Second)
-		b.committed()
-		b.rejected("bob may not push")
+		refuse()
 		b.Expect(b.status().Bytes).To(BeNumerically("<=", 4<<10))
-		b.commitOne(k, "alices", strconv.Itoa(i))
+		b.edit(k, alice, "alices", strconv.Itoa(i))
 		b.wait(20 * time.Second)
-		b.Expect(b.accepted().Count).To(Equal(1))
+		refuse()
 	}
+	b.Expect(len(all[core.Push](b))).To(BeNumerically("<", 200), "no retry storm")
 	s := b.status()
 	b.Expect(s.SetAside).To(BeNumerically(">", 2))
 	var dropped int
@@ -252,6 +286,9 @@ func TestSetAsideIsBounded(t *testing.T) {
 		dropped += o.Count
 	}
 	b.Expect(dropped+s.SetAside).To(Equal(40), "each is kept or counted")
+	b.wait(time.Hour)
+	refuse()
+	b.wait(time.Minute)
 	b.edit(k, alice, "alices", "more")
 	b.edit(k, alice, "alices", "and more")
 	b.wait(4 * time.Second)
@@ -321,7 +358,8 @@ func TestRejectedSnapshotIsNotForgottenBecauseOthersLand(t *testing.T) {
 	b.Expect(b.ts(k).PushRejected).To(HaveField("Text", "secret scanning"), "nothing of it is on the remote")
 	b.clear()
 	b.wait(time.Hour)
-	b.Expect(all[core.Request](b)).To(BeEmpty(), "and nothing changed that may help")
+	b.Expect(all[core.Request](b)).To(HaveLen(1), "it is tried once more, and then nothing changes that may help")
+	b.clear()
 	b.do(core.Recheck{Target: other, Token: "1"})
 	b.Expect(all[core.Request](b)).To(ContainElement(core.Request{Target: k, Cell: cm, Why: core.RequestLost}))
 	b.snap(k, cm, item(cm, "x", "clean", 1))
@@ -345,6 +383,40 @@ func TestRoundThatIsOverIsNoCycleThatGoesOn(t *testing.T) {
 	b.commitOne(ks[0], "y", "1")
 	b.moved()
 	b.Expect(b.status().Failing).To(BeNil(), "it lost its first race")
+}
+
+// TestBranchThatIsOpenedAgainGetsWhatItRefused: new work lands before the five minutes are over; what was refused before
+// is tried once more at its time, and then left to a change.
+func TestBranchThatIsOpenedAgainGetsWhatItRefused(t *testing.T) {
+	for name, open := range map[string]bool{"all of it": true, "not bob's": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			k := b.target("a")
+			b.warm(k)
+			b.edit(k, bob, "x", "1")
+			b.wait(5 * time.Second)
+			b.committed()
+			b.rejected("protected branch")
+			b.wait(time.Minute)
+			b.commitOne(k, "y", "1")
+			b.accepted()
+			b.Expect(b.ts(k).PushRejected).NotTo(BeNil())
+			b.clear()
+			b.wait(4 * time.Minute)
+			w, _ := b.committed()
+			b.Expect(names(w)).To(Equal([]string{"x=1"}))
+			if open {
+				b.accepted()
+				b.Expect(b.ts(k).PushRejected).To(BeNil())
+			} else {
+				b.rejected("bob may not")
+				b.Expect(b.status()).To(And(HaveField("SetAside", 1), HaveField("Failing", BeNil())))
+			}
+			b.clear()
+			b.wait(time.Hour)
+			b.Expect(requests(b)).To(BeEmpty())
+		})
+	}
 }
 
 // A cure that comes while the refused write is on its way is not lost: the write is made again with it.
