@@ -38,6 +38,11 @@ func ReadyFlipped() predicate.Predicate {
 	return predicate.And(later{}, predicate.Or(predicate.GenerationChangedPredicate{}, readyFlipped{}))
 }
 
+// SpecChanged lets a change of spec through: what concerns a dependent of a dependent.
+func SpecChanged() predicate.Predicate {
+	return predicate.And(later{}, predicate.GenerationChangedPredicate{})
+}
+
 // later keeps out the objects that were there at the start.
 type later struct{ predicate.Funcs }
 

@@ -46,11 +46,12 @@ func TestWhatStartsAPass(t *testing.T) {
 			e := event.UpdateEvent{ObjectOld: before, ObjectNew: after}
 			g.Expect(Changed().Update(e)).To(Equal(tt.changed))
 			g.Expect(ReadyFlipped().Update(e)).To(Equal(tt.ready))
+			g.Expect(SpecChanged().Update(e)).To(Equal(name == "the spec"))
 			g.Expect(LabelsChanged().Update(e)).To(Equal(tt.labels))
 		})
 	}
 	g := NewWithT(t)
-	for _, p := range []predicate.Predicate{ReadyFlipped(), LabelsChanged()} {
+	for _, p := range []predicate.Predicate{ReadyFlipped(), SpecChanged(), LabelsChanged()} {
 		g.Expect(p.Create(event.CreateEvent{Object: &v1alpha3.KubeProvider{}})).To(BeTrue())
 		g.Expect(p.Create(event.CreateEvent{Object: &v1alpha3.KubeProvider{}, IsInInitialList: true})).To(BeFalse())
 		g.Expect(p.Delete(event.DeleteEvent{Object: &v1alpha3.KubeProvider{}})).To(BeTrue())

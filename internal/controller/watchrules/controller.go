@@ -79,7 +79,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, o controller.Options) er
 		Watches(&v1alpha3.KubeProvider{}, handler.EnqueueRequestsFromMapFunc(r.all),
 			builder.WithPredicates(lifecycle.ReadyFlipped())).
 		Watches(&v1alpha3.GitProvider{}, handler.EnqueueRequestsFromMapFunc(r.all),
-			builder.WithPredicates(lifecycle.Changed())).
+			builder.WithPredicates(lifecycle.SpecChanged())).
 		WatchesRawSource(source.Func(r.dirty)).
 		WithOptions(o).
 		Complete(r)
