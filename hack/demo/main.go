@@ -218,17 +218,23 @@ func (d *demo) show(ctx context.Context) error {
 }
 
 func (d *demo) invite() {
+	// Where the demo was built; a bare machine has no kubectl of its own.
+	tools := ""
+	if kubectl, err := harness.Tool("kubectl"); err == nil {
+		tools = filepath.Dir(kubectl)
+	}
 	fmt.Printf(`
 Everything keeps running. In another shell:
 
   export KUBECONFIG=%s
+  export PATH="%s:$PATH"
   kubectl -n shop create configmap hello --from-literal=a=b
   git --git-dir=%s log --stat -p main
   kubectl -n shop get gittargets -o wide
 
 The repository is %s (user mirror, password demo-password); the operator logs to
 %s. Press Ctrl-C to end.
-`, d.cp.Kubeconfig, d.git.RepoDir("live"), d.git.URL("live"), d.operator.LogFile)
+`, d.cp.Kubeconfig, tools, d.git.RepoDir("live"), d.git.URL("live"), d.operator.LogFile)
 }
 
 func (d *demo) close() {
