@@ -663,6 +663,25 @@ func TestScenario52_Forbidden(t *testing.T) {
 	})
 }
 
+// TestUnauthorized: credentials that are not accepted concern every type, those of wildcards too.
+func TestUnauthorized(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.server.Intercept(onWatch(refuseWith(401, "Unauthorized", "Unauthorized")))
+		wild := col(configMaps)
+		wild.Named = false
+		w.watch(wild)
+		w.manager.Declare(w.spec)
+		w.pass(4 * time.Second)
+		st := w.status()
+		g.Expect([]any{st.Reason, st.Blocked}).To(Equal([]any{ReasonWatchNotPermitted, 1}))
+		g.Expect(st.Message).To(Equal("The API server does not accept the credentials of the KubeProvider: Unauthorized"))
+		w.server.Intercept(nil)
+		w.pass(time.Minute + time.Second)
+		g.Expect(w.status().Running).To(Equal("True"))
+	})
+}
+
 func TestCaseW05_PermissionRemovedWhileRunning(t *testing.T) {
 	bubble(t, []change.Type{configMaps, services}, func(w *world) {
 		g := NewWithT(w.T)

@@ -205,8 +205,12 @@ func (s *stream) status(e *cluster.StatusError) delay {
 		return delay{d: s.health.backoff()}
 	case e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden:
 		s.recorder.SessionEnded(s.col.Type, EndedForbidden)
-		s.voice.last.skipped = !s.control.isNamed()
-		s.voice.say(Blocked, ReasonWatchNotPermitted, e.Error())
+		s.voice.last.skipped = !s.control.isNamed() && e.Code == http.StatusForbidden
+		message := e.Error()
+		if e.Code == http.StatusUnauthorized {
+			message = "The API server does not accept the credentials of the KubeProvider: " + message
+		}
+		s.voice.say(Blocked, ReasonWatchNotPermitted, message)
 		if s.voice.last.skipped {
 			return delay{d: skippedPause}
 		}

@@ -116,7 +116,11 @@ func (r *Reconciler) reportResources(obj *v1alpha3.WatchRule, target *v1alpha3.G
 	name := client.ObjectKeyFromObject(target)
 	src, ok := r.Sources.Get(target.GetKubeProviderName())
 	if !ok || !src.Catalog().Ready() {
-		return pending(v1alpha3.CatalogNotReadyReason, "the source cluster's types are not known yet")
+		text := "the source cluster's types are not known yet"
+		if ok && src.Reachability().Status == string(metav1.ConditionFalse) {
+			text += ": " + src.Reachability().Message
+		}
+		return pending(v1alpha3.CatalogNotReadyReason, text)
 	}
 	resolution := rules.Resolve(r.Store.ForTarget(name), src.Catalog())
 	i := slices.IndexFunc(resolution.Rules, func(a rules.RuleAnswer) bool { return a.Key == ruleOf(obj).Key })
