@@ -227,6 +227,8 @@ func reasonsOfASource(t *testing.T) {
 		w.shows(w.target, meta.ReadyCondition, isFalse, tt.reason)
 		w.Expect(conditions.IsStalled(w.target)).To(Equal(tt.stalled))
 		w.shows(w.rule, v1alpha3.ResourcesResolvedCondition, isUnknown, v1alpha3.CatalogNotReadyReason) // scenario 48
+		w.field(w.rule, func() any { return conditions.GetMessage(w.rule, v1alpha3.ResourcesResolvedCondition) },
+			ContainSubstring("Discovery failed: "))
 	}
 	// A source whose kubeconfig is missing is never contacted.
 	w := newWorld(t, func(w *world) { far(w, gone, "t") })
