@@ -147,7 +147,7 @@ type planRun struct {
 func (p *planRun) plan(ctx context.Context, b plan.Batch) error {
 	res, err := plan.Plan(ctx, plan.Request{
 		Tree: p.in.tree, Path: p.in.path, Folder: p.folder, Batch: b, Policy: p.target.policy,
-		Kinds: p.in.types, Schemas: p.in.types, Memo: p.memo,
+		Kinds: p.in.types, Schemas: p.in.types, Memo: p.memo, Sealer: noSealer{},
 	})
 	if err != nil {
 		return err
@@ -156,6 +156,21 @@ func (p *planRun) plan(ctx context.Context, b plan.Batch) error {
 	p.in.tree.apply(res.Edits)
 	p.out.add(res)
 	return nil
+}
+
+// noSealer stands for the encryption that only the operator has.
+type noSealer struct{}
+
+var _ plan.Sealer = noSealer{}
+
+// Ready implements plan.Sealer.
+func (noSealer) Ready() error {
+	return errors.New("an offline command cannot encrypt; only the operator holds what it takes")
+}
+
+// Seal implements plan.Sealer.
+func (s noSealer) Seal(context.Context, plan.SealRequest) (plan.SealResult, error) {
+	return plan.SealResult{}, s.Ready()
 }
 
 // batches reads the inputs. Live objects and deletions are one window; a snapshot is one batch per type and scope

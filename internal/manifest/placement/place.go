@@ -200,27 +200,27 @@ func (p *placer) template(text string) (*Template, *Refusal) {
 func (p *placer) check(o Object, name string) (Disposition, *Refusal) {
 	f := p.Folder.File(name)
 	if role, visible := p.Folder.RoleOf(name); visible && role != inventory.Manifest {
-		return NewFile, refuse(InvalidPath, "%s is no place for a manifest", name)
+		return NewFile, refuse(InvalidPath, "%s is no place for a manifest; change spec.placement", name)
 	}
 	if other := p.taken.conflict(name); other != "" {
-		return NewFile, refuse(InvalidPath, "%s cannot exist beside %s on every file system", name, other)
+		return NewFile, refuse(InvalidPath, "%s cannot exist beside %s on every file system; change spec.placement or rename that file", name, other)
 	}
 	switch {
 	case f == nil:
 		return NewFile, nil
 	case f.Role != inventory.Manifest:
-		return NewFile, refuse(Unclassified, "%s is no manifest", name)
+		return NewFile, refuse(Unclassified, "%s is no manifest; move it away or change spec.placement", name)
 	case o.Sensitive:
-		return NewFile, refuse(SensitiveAppend, "%s exists, and an encrypted object never shares a file", name)
+		return NewFile, refuse(SensitiveAppend, "%s exists, and an encrypted object never shares a file; give it a path of its own in spec.placement", name)
 	case p.layout.NamesPatch(name) || p.Folder.ValueFiles()[name] || f.Pointer != "":
-		return NewFile, refuse(MultiDocumentTarget, "%s is not a file of objects only", name)
+		return NewFile, refuse(MultiDocumentTarget, "%s is not a file of objects only; change spec.placement", name)
 	}
 	for i := range f.Documents {
 		switch d := &f.Documents[i]; {
 		case d.Encrypted:
-			return NewFile, refuse(PlaintextOntoEncrypted, "%s holds an encrypted object", name)
+			return NewFile, refuse(PlaintextOntoEncrypted, "%s holds an encrypted object; change spec.placement", name)
 		case d.Content == inventory.Invalid || d.Content == inventory.NotKRM:
-			return NewFile, refuse(MultiDocumentTarget, "%s holds a document that is no object", name)
+			return NewFile, refuse(MultiDocumentTarget, "%s holds a document that is no object; move that document away or change spec.placement", name)
 		}
 	}
 	return Appended, nil
@@ -251,7 +251,7 @@ func (p *placer) share(placed []Placed) {
 			continue
 		}
 		if other, ok := clash(used, name); ok {
-			refuseAll(part, refuse(InvalidPath, "%s cannot exist beside %s, which the same batch writes", name, other))
+			refuseAll(part, refuse(InvalidPath, "%s cannot exist beside %s, which the same batch writes; change spec.placement", name, other))
 			continue
 		}
 		used[fold(name)] = name
@@ -270,9 +270,9 @@ func sharing(part []Placed) *Refusal {
 	case len(part) == 1 || sensitive == 0:
 		return nil
 	case sensitive < len(part):
-		return refuse(MixedSensitivityNewFile, "%s would hold encrypted and plain objects", part[0].Path)
+		return refuse(MixedSensitivityNewFile, "%s would hold encrypted and plain objects; give the encrypted ones a path of their own in spec.placement", part[0].Path)
 	}
-	return refuse(SensitiveAppend, "%s would hold more than one encrypted object", part[0].Path)
+	return refuse(SensitiveAppend, "%s would hold more than one encrypted object; give each a path of its own in spec.placement", part[0].Path)
 }
 
 func refuseAll(part []Placed, r *Refusal) {
@@ -301,7 +301,7 @@ func (p *placer) register(o *Placed) {
 	switch {
 	case len(p.layout.Reaches(o.Path)) > 0:
 	case k != nil && Holds(p.Folder.File(o.Path)):
-		o.Refusal = refuse(MultiDocumentTarget, "%s holds objects that no build reads, and would be listed with them", o.Path)
+		o.Refusal = refuse(MultiDocumentTarget, "%s holds objects that no build reads, and would be listed with them; list the file, or change spec.placement", o.Path)
 	case k != nil:
 		o.Kustomization, o.Entry = k.Path, entry(strings.TrimPrefix(strings.TrimPrefix(o.Path, k.Dir), "/"))
 	case p.create:

@@ -96,7 +96,15 @@ func (k *kustomize) unseen(s *subject, d *inventory.Document) error {
 		k.p.issue(k.patcher().unowned(dp, s.id))
 		return nil
 	}
-	k.p.refused(s, ReasonNotRendered, d.Path+" holds the object, but the build does not show it under this name and namespace")
+	var dirs []string
+	for _, r := range k.p.Layout.Reaches(d.Path) {
+		dirs = append(dirs, r.Chain...)
+	}
+	message := d.Path + " holds the object, but the build does not show it under this name and namespace"
+	if by := k.renamer(dirs, s.id); by != "" {
+		message += ": " + by
+	}
+	k.p.refused(s, ReasonNotRendered, message+"; list the document in a build that leaves it as it is")
 	return nil
 }
 
@@ -123,7 +131,8 @@ func (k *kustomize) inherited(s *subject) (bool, error) {
 			o.Origin+" gives the object only because a kustomization renames it; rename the document")
 		return true, nil
 	case len(hits) > 1:
-		k.p.refused(s, ReasonAmbiguousIdentity, "the builds of "+hits[0].root+" and "+hits[1].root+" both give the object")
+		k.p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf(
+			"the builds of %s and %s both give the object; take it out of one of them", k.rel(hits[0].root), k.rel(hits[1].root)))
 		return true, nil
 	}
 	return true, k.enqueue(&pending{
@@ -176,13 +185,13 @@ func (k *kustomize) enqueue(pd *pending) error {
 	}
 	if otherVersion {
 		k.p.refused(pd.s, ReasonNotEditable, fmt.Sprintf(
-			"%s holds the object as %s and may not be edited here; a change of its %s form cannot be carried over",
+			"%s holds the object as %s and may not be edited here; a change of its %s form cannot be carried over: move the base to that version",
 			pd.object.Origin, rendered["apiVersion"], pd.s.item.Type.APIVersion()))
 		return nil
 	}
 	if pd.doc == nil && k.p.req.Policy.IsSensitive(pd.s.item.Type) {
 		k.p.refused(pd.s, ReasonNotEditable,
-			pd.object.Origin+" is a read-only base; a sensitive object cannot be patched in an overlay")
+			pd.object.Origin+" is a read-only base; a sensitive object cannot be patched in an overlay: move its document into the folder")
 		return nil
 	}
 	k.pending = append(k.pending, pd)

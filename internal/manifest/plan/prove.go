@@ -14,6 +14,7 @@ import (
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/acceptance"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/layout"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan/workspace"
 	"github.com/configbutler/gitops-reverser/internal/manifest/render"
 )
@@ -119,7 +120,7 @@ func (k prover) proveRoot(root string, before, after *render.Build) {
 		settled[o] = true
 		if field, ok := k.met(&e, o); !ok {
 			k.refuse(root, fmt.Sprintf("the build would give %s another value at %s than the cluster has", e.subject.id, field),
-				k.setElsewhere(root, e.path))
+				k.setElsewhere(root, e.path, field))
 		}
 	}
 	gone := map[*render.Object]bool{}
@@ -225,8 +226,8 @@ func settleForProof(live, rendered map[string]any, s *subject) {
 }
 
 // setElsewhere is the cure for a value that something else of a build sets than the documents and entries that can be
-// edited: it names the transformers between a root and a file.
-func (k *kustomize) setElsewhere(root, file string) string {
+// edited: it names the fields of the kustomizations between a root and a file that can set it.
+func (k *kustomize) setElsewhere(root, file, field string) string {
 	chain := k.chain(root, file)
 	if chain == nil {
 		if c := k.p.Layout.Governing(file); c != nil {
@@ -238,24 +239,50 @@ func (k *kustomize) setElsewhere(root, file string) string {
 	}
 	var names []string
 	for _, dir := range chain {
-		if c := k.p.Layout.Kustomization(dir); c != nil && len(c.Transforms) > 0 {
-			names = append(names, strings.Join(c.Transforms, " and ")+" in "+k.rel(c.Path))
+		if c := k.p.Layout.Kustomization(dir); c != nil {
+			if set := setters(c, field); len(set) > 0 {
+				names = append(names, strings.Join(set, " and ")+" in "+k.rel(c.Path))
+			}
 		}
 	}
-	what := strings.Join(names, ", ")
-	return "change it where the build sets it (" + cmp.Or(what, "see the kustomizations it passes") +
+	if strings.HasSuffix(field, "/image") && len(names) > 0 {
+		return "one entry sets several images: give each an entry of its own, or pin them in the manifest (" +
+			strings.Join(names, ", ") + ")"
+	}
+	return "change it where the build sets it (" + cmp.Or(strings.Join(names, ", "), "see the kustomizations it passes") +
 		"), or give the object in the cluster what the build gives it"
+}
+
+// setters are the fields of a kustomization that can set a field of an object.
+func setters(c *layout.Kustomization, field string) []string {
+	switch {
+	case strings.HasSuffix(field, "/image") && len(c.Images) > 0:
+		return []string{"images"}
+	case field == "/spec/replicas" && len(c.Replicas) > 0:
+		return []string{"replicas"}
+	case field == "/metadata/namespace" && c.Namespace != "":
+		return []string{"namespace"}
+	}
+	return c.Transforms
 }
 
 // renamed is the cure for an object that a build gives another namespace or name.
 func (k prover) renamed(e *expectation) string {
-	for _, dir := range append(k.chain(e.root, e.path), e.root) {
-		if c := k.p.Layout.Kustomization(dir); c != nil && c.Namespace != "" && c.Namespace != e.subject.id.Namespace {
-			return fmt.Sprintf("%s sets the namespace %s: mirror %s into another folder, or place the object where no build "+
-				"reads it (spec.placement)", k.rel(c.Path), c.Namespace, cmp.Or(e.subject.id.Namespace, "the object"))
-		}
+	if by := k.renamer(append(k.chain(e.root, e.path), e.root), e.subject.id); by != "" {
+		return fmt.Sprintf("%s: mirror %s into another folder, or place the object where no build reads it (spec.placement)",
+			by, cmp.Or(e.subject.id.Namespace, "the object"))
 	}
 	return "place the object where no build renames it (spec.placement)"
+}
+
+// renamer says which of some kustomizations gives an object another namespace; empty when none does.
+func (k *kustomize) renamer(dirs []string, id change.ObjectID) string {
+	for _, dir := range dirs {
+		if c := k.p.Layout.Kustomization(dir); c != nil && c.Namespace != "" && c.Namespace != id.Namespace {
+			return fmt.Sprintf("%s sets the namespace %s", k.rel(c.Path), c.Namespace)
+		}
+	}
+	return ""
 }
 
 func (k prover) refuse(root, message, cure string) {

@@ -21,7 +21,7 @@ func (p remover) remove(it intent) error {
 	s := p.subject(it)
 	docs := p.Folder.Find(s.id, p.view)
 	if len(docs) > 1 {
-		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object", docs[0].Path, docs[1].Path))
+		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object; remove one of the documents", docs[0].Path, docs[1].Path))
 		return nil
 	}
 	allowed := p.prune.Live()

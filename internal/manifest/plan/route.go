@@ -110,10 +110,10 @@ func (k router) nowhere(pd *pending) {
 	fields := differences(pd.rendered, pd.want, 3)
 	i := acceptance.New(acceptance.UnplaceableEdit, k.rel(pd.object.Origin),
 		fmt.Sprintf("%s: no file of the folder can give %s the value it has in the cluster", pd.s.id, strings.Join(fields, ", ")))
-	i.Cure = k.setElsewhere(pd.root, pd.object.Origin)
 	if len(fields) > 0 {
 		i.Field = fields[0]
 	}
+	i.Cure = k.setElsewhere(pd.root, pd.object.Origin, i.Field)
 	k.p.issue(i)
 	k.p.done(pd.s, Updated, nil)
 }
@@ -137,7 +137,7 @@ func (k router) source(pd *pending) map[string]any {
 // editSource writes the source form of the remaining difference into the folder's own document.
 func (k router) editSource(pd *pending, src map[string]any, images map[string]render.Image) error {
 	if src == nil {
-		k.p.refused(pd.s, ReasonNotEditable, pd.doc.Path+": the document cannot be read")
+		k.p.refused(pd.s, ReasonNotEditable, pd.doc.Path+": the document cannot be read; correct it")
 		return nil
 	}
 	v, err := render.Form(src, pd.rendered, pd.live)

@@ -80,7 +80,7 @@ func (p sealing) seal(ctx context.Context, s *subject, name string, existing []b
 		return s.decided.Sealed, nil
 	}
 	if p.req.Sealer == nil {
-		p.refused(s, ReasonEncryptionRequired, "the object is sensitive and no encryption is configured")
+		p.refused(s, ReasonEncryptionRequired, "the object is sensitive and no encryption is configured; set spec.encryption of the GitTarget")
 		return nil, nil
 	}
 	if err := p.req.Sealer.Ready(); err != nil {

@@ -81,7 +81,7 @@ func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 	docs := p.Folder.Find(s.id, p.view)
 	switch {
 	case len(docs) > 1:
-		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object", docs[0].Path, docs[1].Path))
+		p.refused(s, ReasonAmbiguousIdentity, fmt.Sprintf("%s and %s both hold the object; remove one of the documents", docs[0].Path, docs[1].Path))
 		return nil, nil //nolint:nilnil // see above
 	case len(docs) == 1:
 		return p.existing(ctx, s, docs[0])
@@ -92,7 +92,7 @@ func (p updater) upsert(ctx context.Context, it intent) (*creation, error) {
 	}
 	if d := p.standIn(s.id); d != nil {
 		s.report.Path = d.Path
-		p.refused(s, ReasonAmbiguousIdentity, d.Path+" holds an object whose name has a token that may stand for this one")
+		p.refused(s, ReasonAmbiguousIdentity, d.Path+" holds an object whose name has a token that may stand for this one; write its name out")
 		return nil, nil //nolint:nilnil // nothing to create
 	}
 	c := &creation{subject: s, sensitive: p.req.Policy.IsSensitive(it.item.Type), labels: p.labels(s.live)}

@@ -60,12 +60,12 @@ func TestCorpus_Edits(t *testing.T) {
 type count struct{ tried, right, hazard int }
 
 type corpus struct {
-	t              *testing.T
-	mu             sync.Mutex
+	t  *testing.T
+	mu sync.Mutex
 	// settled counts documents whose ambiguous words were spelled out first.
 	docs, editable, settled int
-	tally          map[string]*count
-	causes         map[string]int
+	tally                   map[string]*count
+	causes                  map[string]int
 }
 
 // run visits the documents of the corpus, two at a time.
