@@ -143,14 +143,33 @@ func TestAnIdleLaneGivesBackTheGarbageOfALargeSnapshot(t *testing.T) {
 	g.Expect(gcPercent()).To(Equal(usual))
 }
 
-func TestATrimmedReportLetsGoOfTheWholeOne(t *testing.T) {
+func TestAReportCountsAllAndKeepsFew(t *testing.T) {
 	g := NewWithT(t)
-	r := &PlanReport{}
-	r.Objects = make([]plan.ObjectReport, 5000)
-	for i := range r.Objects {
-		r.Objects[i].Outcome = plan.Created
+	r := &plan.Result{}
+	for i := range 5000 {
+		o := plan.ObjectReport{Type: configMaps, Outcome: plan.Created, Source: "canonical", Disposition: "new_file"}
+		switch {
+		case i%100 == 0:
+			o.Outcome, o.Source, o.Disposition, o.Reason = plan.Refused, "", "", plan.ReasonNotEditable
+		case i%2 == 0:
+			o.Outcome, o.Source, o.Disposition = plan.Unchanged, "", ""
+		case i == 4999:
+			o.Notes = []string{"something to say"}
+		}
+		r.Report.Objects = append(r.Report.Objects, o)
 	}
-	r.trim()
-	g.Expect(r.Objects).To(HaveLen(reportSample))
-	g.Expect(cap(r.Objects)).To(BeNumerically("<", 2*reportSample))
+	report := newReport(r)
+	count := func(o plan.Outcome, reason, source, disposition string) tallied {
+		return tallied{version: "v1", resource: "configmaps", outcome: o, reason: reason, source: source, disposition: disposition}
+	}
+	g.Expect(report.tally).To(Equal(map[tallied]int{
+		count(plan.Created, "", "canonical", "new_file"):    2500,
+		count(plan.Unchanged, "", "", ""):                   2450,
+		count(plan.Refused, plan.ReasonNotEditable, "", ""): 50,
+	}))
+	g.Expect(report.Objects).To(HaveLen(reportSample+50+1), "a sample, all refused ones, and the one with a note")
+	g.Expect(r.Report.Objects).To(HaveLen(5000), "the plan's own report is left alone")
+	report.trim()
+	g.Expect(report.Objects).To(HaveLen(2 * reportSample))
+	g.Expect(cap(report.Objects)).To(BeNumerically("<", 3*reportSample))
 }

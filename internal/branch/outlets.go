@@ -128,18 +128,18 @@ func (o outlets) endBranch(w *worker) {
 // countPlan counts the documents of a first decision.
 func (o outlets) countPlan(k change.TargetKey, log logr.Logger, report *PlanReport) {
 	git := &o.m.o.Metrics.Git
+	for x, n := range report.tally {
+		of := []string{x.group, x.version, x.resource}
+		git.Documents.WithLabelValues(append([]string{k.Namespace, k.Name}, append(of, documentOutcome(x))...)...).Add(float64(n))
+		switch {
+		case x.outcome == plan.Created && x.source != "":
+			git.Placements.WithLabelValues(append([]string{x.source, x.disposition, k.Namespace, k.Name}, of...)...).Add(float64(n))
+		case x.outcome == plan.Refused && x.source != "":
+			git.PlacementRefusals.WithLabelValues(append([]string{x.reason, k.Namespace, k.Name}, of...)...).Add(float64(n))
+		}
+	}
 	for i := range report.Objects {
 		x := &report.Objects[i]
-		git.Documents.WithLabelValues(k.Namespace, k.Name, x.Type.Group, x.Type.Version, x.Type.Resource,
-			documentOutcome(x)).Inc()
-		switch {
-		case x.Outcome == plan.Created && x.Source != "":
-			git.Placements.WithLabelValues(x.Source, x.Disposition, k.Namespace, k.Name, x.Type.Group, x.Type.Version,
-				x.Type.Resource).Inc()
-		case x.Outcome == plan.Refused && x.Source != "":
-			git.PlacementRefusals.WithLabelValues(x.Reason, k.Namespace, k.Name, x.Type.Group, x.Type.Version,
-				x.Type.Resource).Inc()
-		}
 		if x.Outcome == plan.Refused {
 			log.Info("an object is not written", "object", x.Object.String(), "path", x.Path, "reason", x.Reason,
 				"cause", x.Message)
@@ -163,12 +163,12 @@ func (o outlets) countPlan(k change.TargetKey, log logr.Logger, report *PlanRepo
 	}
 }
 
-func documentOutcome(x *plan.ObjectReport) string {
-	switch x.Outcome {
+func documentOutcome(x tallied) string {
+	switch x.outcome {
 	case plan.Created, plan.Updated:
 		return "written"
 	case plan.Deleted:
-		if x.Sweep {
+		if x.sweep {
 			return "deleted_sweep"
 		}
 		return "deleted_live"

@@ -71,7 +71,8 @@ type Frozen struct {
 	Source func() (change.Kinds, change.Schemas)
 }
 
-// PlanReport is what core passes on as a report: a plan's answer without its bytes.
+// PlanReport is what core passes on as a report: a plan's answer without its bytes. Objects holds those about which
+// there is something to say, and a sample of the others.
 type PlanReport struct {
 	plan.Report
 	Layout layout.Summary
@@ -79,21 +80,53 @@ type PlanReport struct {
 	// some of their files (decisions 47).
 	Unrendered       int
 	UnrenderedSample []string
+	// tally counts all objects, for the metrics.
+	tally map[tallied]int
 }
 
+// tallied is what objects are counted by.
+type tallied struct {
+	group, version, resource string
+	outcome                  plan.Outcome
+	sweep                    bool
+	source, disposition      string
+	reason                   string
+}
+
+// newReport reads the plan's report and keeps little of it: the report of a first snapshot is as large as the snapshot.
 func newReport(r *plan.Result) *PlanReport {
-	return &PlanReport{Report: r.Report, Layout: r.Layout, Unrendered: r.UnreachedCount, UnrenderedSample: r.Unreached}
+	report := &PlanReport{
+		Report: r.Report, Layout: r.Layout, Unrendered: r.UnreachedCount, UnrenderedSample: r.Unreached,
+		tally: map[tallied]int{},
+	}
+	report.Objects = nil
+	kept := map[plan.Outcome]int{}
+	for i := range r.Report.Objects {
+		o := &r.Report.Objects[i]
+		report.tally[tallied{
+			group: o.Type.Group, version: o.Type.Version, resource: o.Type.Resource, outcome: o.Outcome, sweep: o.Sweep,
+			source: o.Source, disposition: o.Disposition, reason: o.Reason,
+		}]++
+		kept[o.Outcome]++
+		if o.Outcome == plan.Refused || len(o.Notes) > 0 || o.Encryption != "" || sampled(o, kept[o.Outcome]) {
+			report.Objects = append(report.Objects, *o)
+		}
+	}
+	return report
 }
 
 // reportSample bounds the objects a report keeps per outcome once they are counted.
 const reportSample = 20
+
+// sampled reports whether the n-th object of its outcome is kept for the status.
+func sampled(o *plan.ObjectReport, n int) bool { return n <= reportSample && o.Outcome != plan.Unchanged }
 
 // trim keeps the first objects of each outcome, so that a status does not hold on to a whole snapshot.
 func (r *PlanReport) trim() {
 	kept := map[plan.Outcome]int{}
 	r.Objects = slices.DeleteFunc(r.Objects, func(o plan.ObjectReport) bool {
 		kept[o.Outcome]++
-		return kept[o.Outcome] > reportSample || o.Outcome == plan.Unchanged
+		return !sampled(&o, kept[o.Outcome])
 	})
 	r.Objects = slices.Clone(r.Objects) // lets go of the whole list
 }

@@ -57,9 +57,12 @@ func (l *lane) write(ctx context.Context, e core.Write) core.Input {
 	l.folder(e.Work.Target, frozen.Path).inventory = result.Folder
 	answer.Report = newReport(result)
 	answer.Counts = counts(result.Report)
-	for _, o := range result.Report.Refusals() {
-		answer.Refused = append(answer.Refused, o.Object)
+	refused := result.Report.Refusals()
+	for i := range refused {
+		answer.Refused = append(answer.Refused, refused[i].Object)
 	}
+	// The commit asks for the refused ones only; the list of all is as large as a snapshot.
+	result.Report.Objects = refused
 	answer.Gate, answer.GateText = gate(e.Work.Kind, result)
 	if len(result.Issues) > 0 {
 		reason, text := acceptance.Condition(result.Issues)
