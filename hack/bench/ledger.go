@@ -42,13 +42,13 @@ func ledger(ctx context.Context, w *world) error {
 		slow      bool
 		do        func() error
 	}{
-		{empty, "first-base-empty", "1, and 2 to create the branch", false, func() error { return empty.first(ctx) }},
-		{m, "first-base-populated", "2, and 1 push", false, func() error { return m.first(ctx) }},
+		{empty, "first-base-empty", "<= 3", false, func() error { return empty.first(ctx) }},
+		{m, "first-base-populated", "<= 3", false, func() error { return m.first(ctx) }},
 		{m, "one-object", "1", false, func() error { return m.editAndPush(ctx, 1) }},
 		{m, "rejected-once", "3", false, func() error { return m.contended(ctx, 1) }},
 		{m, "rejected-twice", "5", true, func() error { return m.contended(ctx, 2) }},
 		{m, "snapshot-with-commit", "2", false, func() error { return m.another(ctx) }},
-		{m, "recheck-unchanged", "", true, func() error { return m.request(ctx) }},
+		{m, "recheck-unchanged", "1", true, func() error { return m.request(ctx) }},
 		{m, "rule-adds-type", "", true, func() error { return m.second(ctx) }},
 	} {
 		if w.quick && step.slow {

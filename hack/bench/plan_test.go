@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -96,6 +97,51 @@ func highest() (stop func() uint64) {
 		}
 	}()
 	return func() uint64 { close(end); return <-done }
+}
+
+// BenchmarkKustomizeFlush plans the edits of one flush in a folder of 100 documents that a kustomization builds.
+func BenchmarkKustomizeFlush(b *testing.B) {
+	const documents = 100
+	files, list := map[string]manifest.File{}, ""
+	for i := range documents {
+		name := objectName(i) + ".yaml"
+		files[path.Join(folder, name)] = manifest.File{Content: []byte((&mirror{namespace: "shop"}).document(i, "first"))}
+		list += "  - " + name + "\n"
+	}
+	files[path.Join(folder, "kustomization.yaml")] = manifest.File{Content: []byte("resources:\n" + list)}
+	tree := manifest.NewMemTree(files)
+	for _, edits := range []int{1, 50} {
+		b.Run(fmt.Sprintf("%d-of-%d", edits, documents), func(b *testing.B) {
+			memo, flush := render.NewMemo(), 0
+			var known *inventory.Folder
+			once := func() {
+				flush++ // a value the memo has not seen
+				var batch plan.Batch
+				for i := range edits {
+					batch.Changes = append(batch.Changes, change.Change{
+						Operation: change.Update, Item: item(i, fmt.Sprintf("second-%d", flush)),
+					})
+				}
+				r := request(tree, known, batch)
+				r.Memo = memo
+				result, err := plan.Plan(context.Background(), r)
+				if err != nil || result.Report.Updated != edits || len(result.Issues) > 0 {
+					b.Fatalf("%+v %v", result, err)
+				}
+				known = result.Folder
+			}
+			once()
+			before := memo.Stats()
+			b.ReportAllocs()
+			for b.Loop() {
+				once()
+			}
+			used := memo.Stats()
+			b.ReportMetric(float64(used.Builds-before.Builds-used.Marked+before.Marked)/float64(b.N), "full-renders/op")
+			b.ReportMetric(float64(used.Marked-before.Marked)/float64(b.N), "marked-renders/op")
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*documents), "µs/document")
+		})
+	}
 }
 
 // BenchmarkEdit changes one value of a document and keeps the rest byte for byte.

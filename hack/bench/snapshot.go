@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 )
 
@@ -17,8 +19,8 @@ const (
 	cooldown = 5500 * time.Millisecond
 	// settleTime is what the operator needs after a large snapshot to tidy up.
 	settleTime = 8 * time.Second
-	// idleTime is how long the idle operator is watched: two looks at what a source serves included.
-	idleTime = time.Minute
+	// idleTime is how long the idle operator is watched: a look at what a source serves included.
+	idleTime = 30 * time.Second
 )
 
 // snapshot measures the first snapshot of n ConfigMaps into an empty folder, and for the smallest and largest folders
@@ -77,7 +79,7 @@ func snapshot(ctx context.Context, w *world, n, commits, samples int) error {
 	}
 	w.table.add(name+"/wall", ms(wall), "ms", "")
 	w.table.add(name+"/wall-replay", 1000*replay, "ms", "")
-	w.table.add(name+"/rss-peak", mib(highest()), "MiB", "")
+	w.table.add(name+"/rss-peak", mib(highest()), "MiB", map[int]string{1000: "<= 60", 20000: "<= 120"}[n])
 	if n == 5000 {
 		return nil
 	}
@@ -255,6 +257,9 @@ func spread(ctx context.Context, w *world, n, commits int) error {
 		return fmt.Errorf("the snapshot of an equal folder made %d commits: %w", after-before, err)
 	}
 	w.table.add(fmt.Sprintf("adopt/%d/cpu-per-object", n), ms(used)/float64(n), "ms", "")
+	if err := sleep(ctx, settleTime); err != nil {
+		return err
+	}
 	if err := m.single(ctx, fmt.Sprintf("commit/spread-%d", n), n, commits, "<= 2"); err != nil {
 		return err
 	}
@@ -285,11 +290,11 @@ func (m *mirror) foreign(ctx context.Context, n int) error {
 	return nil
 }
 
-// remove deletes the mirror's GitTarget, so that the next operator does not take it up.
+// remove deletes the mirror's GitTargets, so that the next operator does not take them up.
 func (m *mirror) remove(ctx context.Context) {
-	if m.target != nil {
-		_ = m.w.kube.Delete(ctx, &v1alpha3.GitTarget{ObjectMeta: m.target.ObjectMeta})
-	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	_ = m.w.kube.DeleteAllOf(ctx, &v1alpha3.GitTarget{}, client.InNamespace(m.namespace))
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

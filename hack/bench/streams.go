@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -29,9 +28,6 @@ var manyTypes = []v1alpha3.WatchRuleItem{
 	selection("rbac.authorization.k8s.io", "roles", "rolebindings"),
 }
 
-// collected is how long an idle Go process needs to collect its garbage by itself, and a little more.
-const collected = 150 * time.Second
-
 // idleStreams measures the memory of 504 streams: 28 GitTargets with 18 types each, on one branch.
 func idleStreams(ctx context.Context, w *world) error {
 	o, err := w.operator(ctx)
@@ -49,32 +45,36 @@ func idleStreams(ctx context.Context, w *world) error {
 			m.remove(ctx)
 		}
 	}()
-	if err := o.quiet(ctx); err != nil {
+	before, err := o.held(ctx)
+	if err != nil {
 		return err
 	}
-	before := o.memory()
+	rss := o.memory()
 	for _, m := range mirrors {
 		if err := m.watch(ctx, manyTypes...); err != nil {
 			return err
 		}
 	}
 	const want = targets * 18
-	err = o.until(ctx, "the streams", time.Second, func() (bool, error) {
-		open, err := o.gauge(ctx, "gitopsreverser_watch_streams_open")
+	open := 0.0
+	err = o.until(ctx, "the streams", time.Second, func() (ok bool, err error) {
+		open, err = o.gauge(ctx, "gitopsreverser_watch_streams_open")
 		return open == want, err
 	})
 	if err != nil {
-		return errors.Join(err, mirrors[0].explain(ctx))
+		return fmt.Errorf("%v streams are open, not %d: %w", open, want, err)
 	}
-	if err := o.quiet(ctx); err != nil {
+	after, err := o.held(ctx)
+	if err != nil {
 		return err
 	}
+	w.table.add("streams/idle/held", after-before, "MiB", "<= 30")
+	w.table.add("streams/idle/rss", o.memory()-rss, "MiB", "")
 	defer o.profile("streams")()
 	cpu, began := o.cpu(), time.Now()
-	if err := sleep(ctx, collected); err != nil {
+	if err := sleep(ctx, idleTime); err != nil {
 		return err
 	}
-	w.table.add("streams/idle/rss", o.memory()-before, "MiB", "<= 30")
 	w.table.add("streams/idle/cpu", ms(o.cpu()-cpu)/time.Since(began).Seconds(), "ms/s", "")
 	return nil
 }
@@ -106,10 +106,11 @@ func stalledStreams(ctx context.Context, w *world) error {
 			return err
 		}
 	}
-	if err := o.quiet(ctx); err != nil {
+	before, err := o.held(ctx)
+	if err != nil {
 		return err
 	}
-	before := o.memory()
+	rss := o.memory()
 	w.git.SetFault(gitserver.Fault{Status: 503, Body: "down for maintenance"})
 	defer w.git.ClearFaults()
 	errs := make([]error, len(mirrors))
@@ -123,10 +124,13 @@ func stalledStreams(ctx context.Context, w *world) error {
 			return err
 		}
 	}
-	if err := o.quiet(ctx); err != nil {
+	defer o.profile("stalled")()
+	after, err := o.held(ctx)
+	if err != nil {
 		return err
 	}
-	w.table.add("streams/stalled/rss", o.memory()-before, "MiB", "<= 20")
+	w.table.add("streams/stalled/held", after-before, "MiB", "<= 20")
+	w.table.add("streams/stalled/rss", o.memory()-rss, "MiB", "")
 	return nil
 }
 

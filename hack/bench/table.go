@@ -4,12 +4,9 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"io"
-	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +19,7 @@ type row struct {
 	name  string
 	value float64
 	unit  string
-	// goal is the text of design/performance.md; empty when the row only explains another one.
+	// goal is "<= n", "< n" or the exact number; empty when the row only explains another one.
 	goal string
 }
 
@@ -32,7 +29,7 @@ const noteworthy = 0.10
 // table collects rows and knows the committed ones.
 type table struct {
 	rows []row
-	old  map[string]row
+	old  *results
 	// live prints each row as it is measured.
 	live io.Writer
 }
@@ -45,36 +42,82 @@ func (t *table) add(name string, value float64, unit, goal string) {
 	}
 }
 
-// write prints the table with the committed values beside the measured ones.
-func (t *table) write(w io.Writer) (changed int, err error) {
-	tw := tabwriter.NewWriter(w, 2, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "MEASURED\tVALUE\tUNIT\tGOAL\tCOMMITTED\tCHANGE")
-	for _, r := range t.rows {
-		committed, change := "", ""
-		if o, ok := t.old[r.name]; ok {
-			committed = number(o.value)
-			if c, flag := difference(o.value, r.value); flag {
-				change = c
-				changed++
-			}
-		} else if t.old != nil {
-			committed = "new"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.name, number(r.value), r.unit, r.goal, committed, change)
+// ratio adds how two rows relate when both were measured.
+func (t *table) ratio(name, of, to, goal string) {
+	i := slices.IndexFunc(t.rows, func(r row) bool { return r.name == of })
+	j := slices.IndexFunc(t.rows, func(r row) bool { return r.name == to })
+	if i >= 0 && j >= 0 {
+		t.add(name, t.rows[i].value/t.rows[j].value, "times", goal)
 	}
-	return changed, tw.Flush()
 }
 
-// difference says how far a value is from the committed one, and whether that is worth a flag.
+// write prints the table with the committed values beside the measured ones. Counts and bytes that changed are flagged
+// with !!: they do not depend on the machine. Times and memory do; their changes are printed with ~.
+func (t *table) write(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 2, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "MEASURED\tVALUE\tUNIT\tGOAL\tCOMMITTED\tCHANGE")
+	flagged, noted, missed := 0, 0, 0
+	for _, r := range t.rows {
+		committed, change, goal := "new", "", r.goal
+		if o, ok := t.old.rows[r.name]; ok {
+			committed = number(o.value)
+			switch c, far := difference(o.value, r.value); {
+			case far && r.counts():
+				change = "!! " + c
+				flagged++
+			case far:
+				change = "~ " + c
+				noted++
+			}
+		}
+		if r.missed() {
+			goal += " MISSED"
+			missed++
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.name, number(r.value), r.unit, goal, committed, change)
+	}
+	fmt.Fprintf(tw, "\n%d rows, %d goals missed; against hack/bench/results.tsv %d counts (!!) and %d times or sizes in memory (~) "+
+		"differ by more than 10 %%\n", len(t.rows), missed, flagged, noted)
+	return tw.Flush()
+}
+
+// counts reports a row that is the same on every machine.
+func (r row) counts() bool {
+	switch strings.TrimSuffix(r.unit, "/op") {
+	case "requests", "bytes", "sentB", "receivedB", "commits", "allocs", "full-renders", "marked-renders", "changed-lines":
+		return true
+	}
+	return false
+}
+
+// missed reports a value that its goal does not allow.
+func (r row) missed() bool {
+	sign, limit, ok := strings.Cut(r.goal, " ")
+	if !ok {
+		sign, limit = "", r.goal
+	}
+	n, err := strconv.ParseFloat(limit, 64)
+	switch {
+	case err != nil:
+		return false // no goal
+	case sign == "<=":
+		return r.value > n
+	case sign == "<":
+		return r.value >= n
+	}
+	return r.value != n
+}
+
+// difference says how far a value is from the committed one, and whether that is worth a word.
 func difference(old, value float64) (string, bool) {
 	switch {
 	case old == value:
 		return "", false
 	case old == 0:
-		return "!! was 0", true
+		return "was 0", true
 	}
 	share := (value - old) / math.Abs(old)
-	return fmt.Sprintf("!! %+.0f %%", 100*share), math.Abs(share) > noteworthy
+	return fmt.Sprintf("%+.0f %%", 100*share), math.Abs(share) > noteworthy
 }
 
 // number prints three significant digits, and whole numbers whole.
@@ -90,62 +133,6 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 3, 64)
-}
-
-// readTable reads a committed table; a missing file is an empty one.
-func readTable(name string) (map[string]row, []string, error) {
-	f, err := os.Open(name)
-	if os.IsNotExist(err) {
-		return map[string]row{}, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	rows, order := map[string]row{}, []string(nil)
-	in := bufio.NewScanner(f)
-	for n := 1; in.Scan(); n++ {
-		line := in.Text()
-		if line == "" || strings.HasPrefix(line, "#") {
-			continue
-		}
-		c := strings.Split(line, "\t")
-		if len(c) != 4 {
-			return nil, nil, fmt.Errorf("%s:%d: %d columns, expected name, value, unit and goal", name, n, len(c))
-		}
-		v, err := strconv.ParseFloat(c[1], 64)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		rows[c[0]] = row{name: c[0], value: v, unit: c[2], goal: c[3]}
-		order = append(order, c[0])
-	}
-	return rows, order, in.Err()
-}
-
-// update writes the measured rows into the committed table; rows that were not measured stay, in their places.
-func (t *table) update(name string) error {
-	rows, order, err := readTable(name)
-	if err != nil {
-		return err
-	}
-	rows = maps.Clone(rows)
-	for _, r := range t.rows {
-		if _, known := rows[r.name]; !known {
-			order = append(order, r.name)
-		}
-		rows[r.name] = r
-	}
-	var b strings.Builder
-	b.WriteString("# Written by BENCH_UPDATE=1 make bench: name, value, unit, goal. docs/performance.md says what each row is.\n")
-	seen := map[string]bool{}
-	for _, n := range order {
-		if r := rows[n]; !seen[n] {
-			fmt.Fprintf(&b, "%s\t%s\t%s\t%s\n", r.name, number(r.value), r.unit, r.goal)
-		}
-		seen[n] = true
-	}
-	return os.WriteFile(name, []byte(b.String()), 0o644)
 }
 
 // median returns the middle of the values, which it sorts.

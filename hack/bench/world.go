@@ -141,6 +141,32 @@ func (o *operator) memory() float64 {
 	return mib(n)
 }
 
+// held is what the heap and the stacks of the quiet operator hold after a garbage collection, in MiB. Its anonymous
+// memory is larger by the room the runtime leaves for garbage.
+func (o *operator) held(ctx context.Context) (float64, error) {
+	if err := o.quiet(ctx); err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, o.MetricsURL+"/debug/pprof/heap?gc=1", nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return 0, err
+	}
+	heap, err := o.gauge(ctx, "go_memstats_heap_alloc_bytes")
+	if err != nil {
+		return 0, err
+	}
+	stacks, err := o.gauge(ctx, "go_memstats_stack_inuse_bytes")
+	return mib(int64(heap + stacks)), err
+}
+
 func mib(n int64) float64 { return float64(n) / (1 << 20) }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -326,15 +352,6 @@ func (m *mirror) mirrored(ctx context.Context) error {
 		return err
 	}
 	return m.o.quiet(ctx)
-}
-
-// explain says what the mirror's target and rule say of themselves.
-func (m *mirror) explain(ctx context.Context) error {
-	text, err := m.w.cp.Kubectl(ctx, "", "get", "gittargets,watchrules", "-n", m.namespace, "-o", "yaml")
-	if err != nil {
-		return err
-	}
-	return errors.New(text)
 }
 
 // conditioned is an object with conditions.
