@@ -5,6 +5,7 @@ package encryption_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/encryption"
+	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
 	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 )
 
@@ -266,6 +269,17 @@ func FuzzExisting(f *testing.F) {
 	f.Add([]byte("a: &a [*a]"))
 	secret := base64.StdEncoding.EncodeToString([]byte(pair["c"]))
 	r := b.request(nil, pair)
+	var live any
+	b.g.Expect(json.Unmarshal(r.Desired, &live)).To(Succeed())
+	mask := change.Mask{Keep: []string{"/data/b", "/stringData/b", "/metadata/labels/app"}}
+	r.Masked = mask.Keep
+	r.Settle = func(git []byte) ([]byte, error) {
+		was, err := compare.Decode(git)
+		if err != nil {
+			return nil, err
+		}
+		return compare.Canonical(compare.Normalize(live, was, compare.Options{BuiltIn: true, Mask: mask})), nil
+	}
 	f.Fuzz(func(t *testing.T, existing []byte) {
 		r := r
 		r.Existing = existing
