@@ -238,7 +238,7 @@ func TestTheNextWorkerOfAPlaceWaits(t *testing.T) {
 func TestDecision59_TheBranchesOfAHostShareItsPause(t *testing.T) {
 	b := newBed(t, core.Config{})
 	told := b.set(b.target("told"))
-	b.server.SetFault(gitserver.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "600"},
+	b.server.SetFault(gitserver.Fault{Status: http.StatusTooManyRequests, Header: map[string]string{"Retry-After": "30"},
 		Body: "quota exceeded"})
 	b.Expect(told.Offer(t.Context(), edit(key("told"), "a", "1"), false)).To(Equal(change.Accepted))
 	b.Eventually(func() bool { return b.status("told").Failing != nil }).Should(BeTrue())
@@ -250,7 +250,7 @@ func TestDecision59_TheBranchesOfAHostShareItsPause(t *testing.T) {
 	f := b.status("other").Failing
 	b.Expect(f.Reason).To(Equal(core.ReasonRateLimited))
 	b.Expect(f.Text).To(ContainSubstring("quota exceeded"))
-	b.Expect(f.Next).To(BeTemporally("~", b.clock.Now().Add(10*time.Minute), 10*time.Second))
+	b.Expect(f.Next).To(BeTemporally("~", b.clock.Now().Add(30*time.Second), 5*time.Second))
 	b.Expect(b.server.Requests()).To(HaveLen(asked))
 	b.until(func() bool { return b.status("other").Target.Waiting == 0 && b.status("told").Target.Waiting == 0 }, "later")
 }
