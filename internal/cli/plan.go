@@ -209,12 +209,20 @@ func (p *planRun) items(s streams, files []string) ([]change.Item, error) {
 	if err != nil {
 		return nil, fmt.Errorf("spec.ignore: %w", err)
 	}
-	var out []change.Item
+	read := map[string][]liveObject{}
 	for _, name := range files {
-		objects, err := readObjects(s.in, name)
-		if err != nil {
+		if read[name], err = readObjects(s.in, name); err != nil {
 			return nil, fmt.Errorf("--live %w", err)
 		}
+		for _, o := range read[name] {
+			if o.head.Group == "apiextensions.k8s.io" && o.head.Kind == "CustomResourceDefinition" {
+				_ = p.in.types.addCRD(o.raw) // one that cannot be read explains no kind
+			}
+		}
+	}
+	var out []change.Item
+	for _, name := range files {
+		objects := read[name]
 		if len(objects) == 0 {
 			fmt.Fprintf(s.err, "--live %s: there is no object in it\n", name)
 		}

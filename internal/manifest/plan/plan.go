@@ -135,7 +135,14 @@ func (p *planner) run(ctx context.Context) error {
 // finish checks the flush as a whole and turns the working state into edits.
 func (p *planner) finish() error {
 	if len(p.res.Issues) == 0 && len(p.Work.Changed()) > 0 {
-		p.res.Issues = acceptance.CheckWrites(p.acceptance, p.flush())
+		emptied, err := p.Emptied()
+		if err != nil {
+			return err
+		}
+		for _, name := range emptied {
+			p.issue(acceptance.New(acceptance.UnplaceableEdit, p.Folder.Rel(name), "the edit would leave nothing of the file"))
+		}
+		p.res.Issues = append(p.res.Issues, acceptance.CheckWrites(p.acceptance, p.flush())...)
 	}
 	if len(p.res.Issues) == 0 {
 		if err := p.kust.prover().prove(); err != nil {

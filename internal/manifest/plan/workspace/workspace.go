@@ -4,6 +4,7 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"path"
@@ -56,6 +57,25 @@ func (w *Workspace) Write(name string, content []byte) error {
 func (w *Workspace) Remove(name string) error {
 	w.touched[name] = true
 	return w.Work.Remove(name)
+}
+
+// Emptied returns the files that hold something in the tree and would hold nothing. A file whose last document goes is
+// taken away, so nothing is ever meant to be emptied (case Y13).
+func (w *Workspace) Emptied() ([]string, error) {
+	var out []string
+	for _, name := range w.Work.Changed() {
+		if w.Work.Removed(name) || !w.Work.InTree(name) {
+			continue
+		}
+		b, _, err := w.Work.File(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(b)) == 0 {
+			out = append(out, name)
+		}
+	}
+	return out, nil
 }
 
 // Touched reports whether a source file was written or taken away.

@@ -76,6 +76,17 @@ func TestPatchNulls(t *testing.T) {
 	g.Expect(IsIO(err)).To(BeFalse())
 }
 
+// Case Y13: an edit that would leave nothing of a file is found before anything is written.
+func TestCaseY13_NoFileIsEmptied(t *testing.T) {
+	g := NewWithT(t)
+	w := open(t, map[string]string{"a.yaml": "a: b\n", "b.yaml": "a: b\n", "c.yaml": "a: b\n"})
+	g.Expect(w.Write("a.yaml", []byte(" \n"))).To(Succeed())
+	g.Expect(w.Write("b.yaml", []byte("a: c\n"))).To(Succeed())
+	g.Expect(w.Remove("c.yaml")).To(Succeed())
+	g.Expect(w.Write("new.yaml", nil)).To(Succeed())
+	g.Expect(w.Emptied()).To(Equal([]string{"a.yaml"}))
+}
+
 // After an edit of its file a document is found by what it says, not by its number.
 func TestDocumentsMoveInTheirFile(t *testing.T) {
 	g := NewWithT(t)
