@@ -43,6 +43,7 @@ func (s *stream) listReplay(ctx context.Context, stamp Stamp, release func()) er
 	}
 	defer w.Close()
 	s.voice.reads(s.why)
+	s.answered()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	events, listed := pump(ctx, w, cancel)

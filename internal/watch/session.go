@@ -47,6 +47,7 @@ func (s *stream) replay(ctx context.Context) error {
 	}
 	defer w.Close()
 	s.voice.reads(s.why)
+	s.answered()
 	g := newGathering(s.filter)
 	rv, err := g.read(ctx, w)
 	if err != nil {
@@ -61,6 +62,14 @@ func (s *stream) replay(ctx context.Context) error {
 		return err
 	}
 	return s.follow(ctx, w.Next)
+}
+
+// answered takes an opened session as news of a source that did not answer before: what targets say about it need not
+// wait for the next look at discovery.
+func (s *stream) answered() {
+	if s.source.Reachability().Status == "False" {
+		s.refresh()
+	}
 }
 
 // collection is the stream's collection in the words of the source.
@@ -184,6 +193,7 @@ func (s *stream) resume(ctx context.Context) error {
 	}
 	defer w.Close()
 	s.voice.opened(true)
+	s.answered()
 	s.recorder.Recovered(s.target, s.col.Type, RecoveryResume)
 	if s.voice.last.phase != Streaming {
 		s.voice.say(Streaming, ReasonAllStreamsReady, "")

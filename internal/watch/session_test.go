@@ -663,6 +663,31 @@ func TestScenario52_Forbidden(t *testing.T) {
 	})
 }
 
+// TestSourceThatAnswersAgain: the first stream that opens tells that an outage is over.
+func TestSourceThatAnswersAgain(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		w.watch(col(configMaps))
+		w.up()
+		src, _ := w.sources.Get("default")
+		w.server.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("watch") != "true" {
+				panic(clustertest.ErrAbort)
+			}
+			return false
+		})
+		for src.Reachability().Status != "False" {
+			w.pass(time.Second)
+		}
+		w.server.Intercept(nil)
+		w.pass(5 * time.Second)
+		g.Expect(src.Reachability().Status).To(Equal("False"), "the next look is due in half a minute")
+		w.server.EndWatches()
+		w.pass(3 * time.Second)
+		g.Expect(src.Reachability().Status).To(Equal("True"))
+	})
+}
+
 // TestUnauthorized: credentials that are not accepted concern every type, those of wildcards too.
 func TestUnauthorized(t *testing.T) {
 	bubble(t, []change.Type{configMaps}, func(w *world) {
