@@ -145,14 +145,42 @@ func TestReasonsAreExplained(t *testing.T) {
 		return nil
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	known := constants(t, regexp.MustCompile(`Reason`), "api/v1alpha3", "internal/branch/core", "internal/gitauth", "internal/rules",
-		"internal/watch", "internal/cluster")
-	maps.Copy(known, map[string]string{"": "Suspended", "_": "Progressing", "__": "Succeeded"}) // Flux's own
-	values := slices.Collect(maps.Values(known))
+	values := reasons(t)
 	for reason, cells := range rows {
 		g.Expect(values).To(ContainElement(reason), "%s explains a reason that no code writes", troubleshooting)
 		g.Expect(cells[2]).NotTo(BeEmpty(), reason)
 		g.Expect(cells[3]).NotTo(BeEmpty(), reason)
+	}
+}
+
+// reasons are those that some code can write.
+func reasons(t *testing.T) []string {
+	t.Helper()
+	known := constants(t, regexp.MustCompile(`Reason`), "api/v1alpha3", "internal/branch/core", "internal/gitauth", "internal/rules",
+		"internal/watch", "internal/cluster", "internal/encryption")
+	return append(slices.Collect(maps.Values(known)), "Suspended", "Progressing", "Succeeded", "Failed") // Flux's own
+}
+
+var status = regexp.MustCompile(`^(True|False|Unknown)(, Stalled)?$`)
+
+// TestReasonsOfThePagesExist: the page of a kind lists no reason that nobody writes.
+func TestReasonsOfThePagesExist(t *testing.T) {
+	g := NewWithT(t)
+	values := reasons(t)
+	for _, page := range []string{"gitproviders", "kubeproviders", "gittargets", "watchrules"} {
+		n := 0
+		for _, r := range tables(t, "docs/"+page+".md") {
+			i := slices.IndexFunc(r.cells, status.MatchString)
+			if i < 0 || i+1 >= len(r.cells) {
+				continue
+			}
+			list, _, _ := strings.Cut(r.cells[i+1], ":")
+			for _, reason := range inline.FindAllString(list, -1) {
+				n++
+				g.Expect(values).To(ContainElement(plain(reason)), "docs/%s.md", page)
+			}
+		}
+		g.Expect(n).To(BeNumerically(">", 5), page)
 	}
 }
 
