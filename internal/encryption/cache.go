@@ -27,7 +27,8 @@ type Cache struct {
 	sealed  lru[[32]byte, []byte]
 	rekeyed lru[[32]byte, struct{}]
 	// made are the data keys that this process made or proved, by object.
-	made lru[[32]byte, struct{}]
+	made    lru[[32]byte, struct{}]
+	notices notices
 }
 
 // NewCache makes an empty Cache.

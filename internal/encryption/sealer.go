@@ -198,11 +198,14 @@ func (w *sealing) wholeBody() string {
 func (w *sealing) chooseRecipients() error {
 	w.recipients = w.o.Keys.recipients
 	if !w.o.UseRepositoryRules {
+		note := ""
 		if w.rule.found {
-			if note := w.rule.differs(w.r.RulesPath, w.recipients); note != "" {
-				w.notes = append(w.notes, note)
-			}
+			note = w.rule.differs(w.r.RulesPath, w.recipients)
 		}
+		if note != "" {
+			w.notes = append(w.notes, note)
+		}
+		w.o.Cache.notices.set(w.o.Scope, w.r.Path, note)
 		return nil
 	}
 	switch {

@@ -166,12 +166,15 @@ var _ = Describe("A Secret's file", func() {
 		identity := must(age.GenerateX25519Identity())
 		o := secretsAndConfigMaps(fromSecret())
 		shared := "clusters/one/shared.yaml"
+		// Who pushed this rule would like to read what comes (decisions 50).
+		stranger := must(age.GenerateX25519Identity()).Recipient().String()
+		theirs := "creation_rules:\n  - age: " + stranger + "\n"
 		clear := base64.StdEncoding.EncodeToString([]byte("planted-clear-text"))
 		o.before = func(m *mirror) {
 			m.keySecret(ctx, "age", map[string]string{"a.agekey": identity.String()})
 			m.apply(ctx, "settings", data(1))
 			m.secret(ctx, "login", map[string]string{"password": "planted-clear-text"})
-			must(m.repo.Commit("main", "By hand", map[string]string{shared: "# Ours.\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: " + m.namespace +
+			must(m.repo.Commit("main", "By hand", map[string]string{"clusters/one/.sops.yaml": theirs, shared: "# Ours.\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: settings\n  namespace: " + m.namespace +
 				"\ndata:\n  value: \"1\" # kept\n---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: login\n  namespace: " + m.namespace +
 				"\n  labels:\n    mirror: \"yes\"\ntype: Opaque\ndata:\n  password: " + clear + "\n"}))
 		}
@@ -187,6 +190,12 @@ var _ = Describe("A Secret's file", func() {
 		for name, text := range must(m.repo.Contents("main")) {
 			Expect(text).NotTo(Or(ContainSubstring(clear), ContainSubstring("planted-clear-text")), name)
 		}
+		Expect(string(must(m.repo.ReadFile("main", file)))).NotTo(ContainSubstring(stranger))
+		Expect(string(must(m.repo.ReadFile("main", "clusters/one/.sops.yaml")))).To(Equal(theirs), "it is not the operator's")
+		m.condition(ctx, v1alpha3.EncryptionConfiguredCondition, func(g Gomega, c *metav1.Condition) {
+			g.Expect(c.Status).To(Equal(metav1.ConditionTrue))
+			g.Expect(c.Message).To(And(ContainSubstring("clusters/one/.sops.yaml names other recipients than spec.encryption"), ContainSubstring(stranger)))
+		})
 		m.warned(ctx, "SensitiveContent", "Secret "+m.namespace+"/login", shared, "history of the repository still does", "values should be changed")
 		Expect(m.repo.Fsck()).To(Succeed())
 	})

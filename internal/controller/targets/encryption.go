@@ -116,7 +116,7 @@ func (e *Encryptions) Encryption(ctx context.Context, t *v1alpha3.GitTarget) (En
 	known, ok := e.resolved[t.UID]
 	e.mu.Unlock()
 	if ok && known.key == key && known.Ready && time.Since(known.at) < keyMemory {
-		return known.Encryption, nil
+		return e.noticed(t, known.Encryption), nil
 	}
 	out, err := e.resolve(ctx, t, spec)
 	if err != nil {
@@ -125,7 +125,15 @@ func (e *Encryptions) Encryption(ctx context.Context, t *v1alpha3.GitTarget) (En
 	e.mu.Lock()
 	e.resolved[t.UID] = resolvedKeys{key: key, at: time.Now(), Encryption: out}
 	e.mu.Unlock()
-	return out, nil
+	return e.noticed(t, out), nil
+}
+
+// noticed adds in which way the repository's rules differ, as the last writes saw them (decisions 50).
+func (e *Encryptions) noticed(t *v1alpha3.GitTarget, out Encryption) Encryption {
+	if note := e.cache.Notice(string(t.UID)); out.Ready && note != "" {
+		out.Message += "; " + note
+	}
+	return out
 }
 
 // Forget drops what is remembered of a deleted GitTarget.
@@ -133,6 +141,7 @@ func (e *Encryptions) Forget(uid string) {
 	e.mu.Lock()
 	delete(e.resolved, types.UID(uid))
 	e.mu.Unlock()
+	e.cache.Forget(uid)
 }
 
 func (e *Encryptions) resolve(ctx context.Context, t *v1alpha3.GitTarget,

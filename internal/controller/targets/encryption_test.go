@@ -22,6 +22,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/api/v1alpha3"
 	"github.com/configbutler/gitops-reverser/internal/change"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 )
 
 // vault is Encryptions over stored Secrets, counting their reads.
@@ -207,4 +208,37 @@ func TestAdditionalSensitiveTypes(t *testing.T) {
 	g.Expect(v.Sensitive(change.Type{Group: "example.org", Resource: "vaults", Version: "v1"})).To(BeTrue())
 	g.Expect(v.Sensitive(change.Type{Resource: "configmaps", Version: "v1"})).To(BeTrue())
 	g.Expect(v.Sensitive(change.Type{Group: "other.org", Resource: "vaults"})).To(BeFalse())
+}
+
+// TestOtherRecipientsInTheRepositoryAreReported on EncryptionConfigured, until a write finds them equal (decisions 50).
+func TestOtherRecipientsInTheRepositoryAreReported(t *testing.T) {
+	g := NewWithT(t)
+	v := newVault(t, nil, keySecret("a.agekey", identity))
+	target := sealed(nil)
+	message := func() string {
+		t.Helper()
+		e, err := v.Encryption(t.Context(), target)
+		g.Expect(err).NotTo(HaveOccurred())
+		return e.Message
+	}
+	write := func(rules string) {
+		t.Helper()
+		e, err := v.Encryption(t.Context(), target)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = e.Sealer.Seal(t.Context(), plan.SealRequest{
+			Object: change.ObjectID{Kind: "Secret", Namespace: "shop", Name: "login"}, Path: "live/login.sops.yaml",
+			Desired:   []byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"login","namespace":"shop"},"data":{"a":"eA=="}}`),
+			RulesPath: "live/.sops.yaml", Rules: []byte(rules),
+		})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	const plain, stranger = "sensitive types are encrypted for 1 age recipient", "age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm"
+	g.Expect(message()).To(Equal(plain))
+	write("creation_rules: [{age: " + stranger + "}]")
+	g.Expect(message()).To(And(HavePrefix(plain+"; live/.sops.yaml names other recipients"), ContainSubstring(stranger)))
+	write("creation_rules: [{age: " + recipient + "}]")
+	g.Expect(message()).To(Equal(plain))
+	write("creation_rules: [{age: " + stranger + "}]")
+	v.Forget("1")
+	g.Expect(message()).To(Equal(plain), "a deleted GitTarget leaves nothing")
 }
