@@ -68,7 +68,14 @@ func (p intake) snapshot(s *change.Snapshot) []intent {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent) int { return a.item.Object.Compare(b.item.Object) })
-	return out
+	// An object that is named twice counts once, as it was named last.
+	kept := out[:0]
+	for i := range out {
+		if i+1 == len(out) || out[i].item.Object != out[i+1].item.Object {
+			kept = append(kept, out[i])
+		}
+	}
+	return kept
 }
 
 // worthy reports whether an item can be written; the others are reported and left alone, and so is their document
