@@ -5,6 +5,7 @@ package e2e
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -136,6 +137,15 @@ func (h *hunt) kubeConfigFails(ctx SpecContext, text string) {
 	}).Should(Succeed())
 }
 
+// compressed is how some tools keep the object they applied.
+func compressed(text []byte) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	must(w.Write(text))
+	Expect(w.Close()).To(Succeed())
+	return base64.RawStdEncoding.EncodeToString(b.Bytes())
+}
+
 // clear is one document of a Secret as a person writes it.
 func clear(namespace, name, password string) string {
 	return "apiVersion: v1\nkind: Secret\nmetadata:\n  name: " + name + "\n  namespace: " + namespace + "\n  labels:\n    mirror: \"yes\"\ntype: Opaque\ndata:\n" +
@@ -186,6 +196,7 @@ var _ = Describe("A planted secret is nowhere to be seen", Serial, func() {
 			"by-note":   {ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.org/note": note}}, StringData: map[string]string{"token": note}},
 			"by-base64": {ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.org/note": base64.StdEncoding.EncodeToString([]byte(quoted))}}, StringData: map[string]string{"token": quoted}},
 			"by-object": {ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.org/copy": string(must(json.Marshal(map[string]string{"token": quoted})))}}, StringData: map[string]string{"token": quoted}},
+			"by-gzip":   {ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"example.org/applied": compressed(must(json.Marshal(map[string]string{"token": quoted})))}}, StringData: map[string]string{"token": quoted}},
 		} {
 			s.Namespace, s.Name = h.namespace, name
 			if s.Labels == nil {
@@ -205,7 +216,7 @@ var _ = Describe("A planted secret is nowhere to be seen", Serial, func() {
 			g.Expect(files).To(And(HaveKey(h.secretFile("applied")), HaveKey(h.secretFile("changing"))))
 			g.Expect(files).NotTo(HaveKey(h.secretFile("going")))
 		}).Should(Succeed())
-		for _, name := range []string{"by-label", "by-note", "by-base64", "by-object"} {
+		for _, name := range []string{"by-label", "by-note", "by-base64", "by-object", "by-gzip"} {
 			h.warned(ctx, "SensitiveContent", "Secret "+h.namespace+"/"+name, "is not written", "repeats a value")
 			Expect(must(h.repo.Files("main"))).NotTo(HaveKey(h.secretFile(name)))
 		}
