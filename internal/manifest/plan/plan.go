@@ -196,7 +196,7 @@ func (p *planner) refuse() {
 		case Created, Updated, Deleted:
 			o.Outcome, o.Reason = Refused, string(p.res.Issues[0].Kind)
 			o.Message = "the whole flush is refused: " + p.res.Issues[0].Message
-			o.Source, o.Disposition = "", ""
+			o.Source, o.Disposition, o.Notes, o.Written = "", "", nil, nil
 		}
 		p.res.Report.add(o)
 	}
