@@ -6,7 +6,6 @@ package watch
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"sync"
 	"testing"
@@ -305,7 +304,7 @@ func TestReal_CaseW04_CRDDeletedAndMadeAgain(t *testing.T) {
 	w.rule(rules.Item{Resources: []string{"boats"}})
 	w.up()
 	w.Eventually(w.sink.names).Should(Equal([]string{"skiff"}))
-	w.Expect(w.sink.folder).To(HaveKeyWithValue(HaveField("Name", "skiff"), ContainSubstring(`"apiVersion":"x.test/v1"`)))
+	w.Expect(w.sink.documents()).To(HaveKeyWithValue(HaveField("Name", "skiff"), ContainSubstring(`"apiVersion":"x.test/v1"`)))
 
 	kubectl("", "delete", "crd", "boats.x.test")
 	w.Eventually(w.sink.names).Should(BeEmpty(), "the API server deletes the objects, and that is observed")
@@ -313,8 +312,8 @@ func TestReal_CaseW04_CRDDeletedAndMadeAgain(t *testing.T) {
 	kubectl("", "wait", "--for=condition=Established", "crd/boats.x.test")
 	kubectl(boat("v2", "skiff"), "create", "-f", "-")
 	w.Eventually(w.sink.names, "60s").Should(Equal([]string{"skiff"}), "the watch is on the served version")
-	w.Expect(w.sink.folder).To(HaveLen(1))
-	w.Expect(w.sink.folder).To(HaveKeyWithValue(HaveField("Name", "skiff"), ContainSubstring(`"apiVersion":"x.test/v2"`)))
+	w.Expect(w.sink.documents()).To(HaveLen(1))
+	w.Expect(w.sink.documents()).To(HaveKeyWithValue(HaveField("Name", "skiff"), ContainSubstring(`"apiVersion":"x.test/v2"`)))
 	w.Expect(w.status().Cells[0].Type.Version).To(Equal("v2"))
 }
 
@@ -333,7 +332,7 @@ func TestReal_CaseW10_MissedWhileDown(t *testing.T) {
 	w.up()
 	w.Expect(w.sink.take()).To(HaveLen(1), "one snapshot, nothing doubled")
 	w.Expect(w.sink.names()).To(Equal([]string{"b"}))
-	w.Expect(w.sink.folder).To(HaveKeyWithValue(HaveField("Name", "b"), ContainSubstring(`"a":"2"`)))
+	w.Expect(w.sink.documents()).To(HaveKeyWithValue(HaveField("Name", "b"), ContainSubstring(`"a":"2"`)))
 }
 
 // TestReal_ListFallback runs against an API server without streaming lists.
@@ -380,10 +379,6 @@ func TestReal_APIServerCrash(t *testing.T) {
 	w.configMap("edited", "2")
 	w.Expect(w.client.CoreV1().ConfigMaps(w.ns).Delete(w.ctx, "removed", metav1.DeleteOptions{})).To(Succeed())
 	w.Eventually(w.sink.names).Should(Equal([]string{"edited", "kept"}))
-	w.Eventually(func() map[change.ObjectID]string {
-		w.sink.mu.Lock()
-		defer w.sink.mu.Unlock()
-		return maps.Clone(w.sink.folder)
-	}).Should(HaveKeyWithValue(HaveField("Name", "edited"), ContainSubstring(`"a":"2"`)))
+	w.Eventually(w.sink.documents).Should(HaveKeyWithValue(HaveField("Name", "edited"), ContainSubstring(`"a":"2"`)))
 	w.Eventually(func() string { return w.status().Running }).Should(Equal("True"))
 }

@@ -6,6 +6,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -308,6 +309,12 @@ func (f *fakeSink) names() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+func (f *fakeSink) documents() map[change.ObjectID]string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return maps.Clone(f.folder)
 }
 
 func (f *fakeSink) lastSnapshot() taken {
