@@ -119,7 +119,9 @@ func newReport(r *plan.Result) *PlanReport {
 const reportSample = 20
 
 // sampled reports whether the n-th object of its outcome is kept for the status.
-func sampled(o *plan.ObjectReport, n int) bool { return n <= reportSample && o.Outcome != plan.Unchanged }
+func sampled(o *plan.ObjectReport, n int) bool {
+	return n <= reportSample && o.Outcome != plan.Unchanged
+}
 
 // trim keeps the first objects of each outcome, so that a status does not hold on to a whole snapshot.
 func (r *PlanReport) trim() {
