@@ -81,6 +81,8 @@ func TestRules(t *testing.T) {
 		{"wrong fields", "creation_rules: [{encrypted_regex: '^spec$', age: " + me + "}]", "", "would leave /data/a readable"},
 		{"a suffix", "creation_rules: [{encrypted_suffix: _secret, age: " + me + "}]", "", "would leave /data/a readable"},
 		{"by comment", "creation_rules: [{encrypted_comment_regex: sops, age: " + me + "}]", "", "would leave /data/a readable"},
+		{"all but one value", "creation_rules: [{unencrypted_regex: '^(apiVersion|kind|metadata|type|b)$', age: " + me + "}]", "", "would leave /data/b readable"},
+		{"no value by its suffix", "creation_rules: [{unencrypted_suffix: '', encrypted_regex: '^(data|stringData)_$', age: " + me + "}]", "", "would leave /data/a readable"},
 		{"everything", "creation_rules: [{encrypted_regex: '.*', age: " + me + "}]", "", "would encrypt apiVersion"},
 		{"everything by suffix", "creation_rules: [{unencrypted_suffix: _clear, age: " + me + "}]", "", "would encrypt apiVersion"},
 		{"the names", "creation_rules: [{encrypted_regex: '^(data|name)$', age: " + me + "}]", "", "would encrypt metadata.name"},
@@ -104,6 +106,35 @@ func TestRules(t *testing.T) {
 			b.g.Expect(body(res.Document)).NotTo(ContainSubstring(base64.StdEncoding.EncodeToString([]byte(pair["a"]))))
 			b.holds(res.Document, b.request(nil, pair))
 		})
+	}
+}
+
+// A document of somebody else that has its own idea of what is secret, by its sops block and a comment, gets no value
+// into Git in clear.
+func TestFieldsOfADocumentOfSomebodyElse(t *testing.T) {
+	b := newBench(t)
+	me := b.identity.Recipient().String()
+	text := "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\n  namespace: app\n  labels:\n    app: db\ntype: Opaque\ndata:\n  # clear\n  a: eA==\n  b: eQ==\n"
+	for fields, says := range map[string]string{
+		"unencrypted_comment_regex: clear":                      "", // it also encrypts what names the object
+		"encrypted_comment_regex: clear":                        "would leave /data/b readable",
+		"encrypted_regex: ^a$":                                  "would leave /data/b readable",
+		"unencrypted_regex: ^(apiVersion|kind|metadata|type|b)": "would leave /data/b readable",
+	} {
+		b.restart()
+		doc := b.encryptWith("creation_rules: [{"+fields+", age: "+me+"}]\n", text)
+		r := b.request(doc, pair)
+		r.Rules, r.RulesPath = nil, ""
+		res, err := b.sealer().Seal(t.Context(), r)
+		b.g.Expect(err).To(HaveOccurred(), "%s\n%s", fields, res.Document)
+		b.g.Expect(err).To(MatchError(ContainSubstring(says)))
+		b.g.Expect(res.Document).To(BeNil())
+		// The operator's own .sops.yaml decides for a document that has one.
+		r.Rules, r.RulesPath = b.rules(), "clusters/prod/.sops.yaml"
+		if res, err = b.sealer().Seal(t.Context(), r); err == nil {
+			b.g.Expect(body(res.Document)).NotTo(Or(ContainSubstring("eA=="), ContainSubstring(base64.StdEncoding.EncodeToString([]byte(pair["b"])))))
+			b.holds(res.Document, r)
+		}
 	}
 }
 
