@@ -246,8 +246,8 @@ func (k *kustomize) setElsewhere(root, file, field string) string {
 		}
 	}
 	if strings.HasSuffix(field, "/image") && len(names) > 0 {
-		return "one entry sets several images: give each an entry of its own, or pin them in the manifest (" +
-			strings.Join(names, ", ") + ")"
+		return strings.Join(names, ", ") + " sets it: give the image an entry of its own, or take the entry out and pin the " +
+			"image in the manifest"
 	}
 	return "change it where the build sets it (" + cmp.Or(strings.Join(names, ", "), "see the kustomizations it passes") +
 		"), or give the object in the cluster what the build gives it"
