@@ -259,7 +259,7 @@ func (w *sealing) known(ctx context.Context) bool {
 	if w.o.Digests == nil || len(w.o.DigestKey) == 0 || !w.git.covered {
 		return false
 	}
-	tokens, err := w.o.Digests.Get(ctx, w.digestKey())
+	tokens, err := w.o.Digests.Get(ctx, w.storeKey())
 	if err != nil {
 		w.notes = append(w.notes, "the recorded digests cannot be read")
 		return false
@@ -273,7 +273,7 @@ func (w *sealing) remember(ctx context.Context, doc []byte) {
 	if w.o.Digests == nil || len(w.o.DigestKey) == 0 || w.o.Keys.opens(w.recipients) {
 		return
 	}
-	if err := w.o.Digests.Put(ctx, w.digestKey(), w.token(doc)); err != nil {
+	if err := w.o.Digests.Put(ctx, w.storeKey(), w.token(doc)); err != nil {
 		w.notes = append(w.notes, "the digest cannot be recorded; the document may be encrypted anew after a restart")
 	}
 }
@@ -281,6 +281,13 @@ func (w *sealing) remember(ctx context.Context, doc []byte) {
 func (w *sealing) digestKey() string {
 	id := w.r.Object
 	return strings.Join([]string{w.o.Scope, w.r.Path, id.Group, id.Kind, id.Namespace, id.Name}, "\x1f")
+}
+
+// storeKey is under what the tokens of an object are kept; it tells nothing of the object without the digest key.
+func (w *sealing) storeKey() string {
+	h := hmac.New(sha256.New, w.o.DigestKey)
+	h.Write([]byte("name\x1f" + w.digestKey()))
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (w *sealing) token(doc []byte) string {

@@ -190,12 +190,38 @@ func TestDigests(t *testing.T) {
 	b.options.DigestKey = encryption.NewDigestKey()
 	b.g.Expect(b.seal(b.request(doc, pair)).Outcome).To(Equal(plan.SealEncrypted), "another digest key knows nothing")
 
+	// What is kept tells neither the object nor a value, and two keys share nothing.
+	seen := &spying{}
+	b.restart()
+	b.options.Digests = seen
+	b.seal(b.request(doc, pair))
+	b.g.Expect(seen.said).NotTo(BeEmpty())
+	for _, text := range seen.said {
+		b.g.Expect(text).To(MatchRegexp("^[0-9a-f]{64}$"))
+	}
+	first := seen.said
+	seen.said, b.options.DigestKey = nil, encryption.NewDigestKey()
+	b.restart()
+	b.seal(b.request(doc, pair))
+	b.g.Expect(seen.said[0]).NotTo(Equal(first[0]))
+
 	// A store that does not answer costs an encryption, never a write.
 	b.restart()
 	b.options.Digests = failing{}
 	res := b.seal(b.request(doc, pair))
 	b.g.Expect(res.Outcome).To(Equal(plan.SealEncrypted))
 	b.g.Expect(res.Notes).To(ContainElement(ContainSubstring("digests cannot be read")))
+}
+
+// spying remembers what it was given.
+type spying struct {
+	encryption.MemoryDigests
+	said []string
+}
+
+func (s *spying) Put(ctx context.Context, key, token string) error {
+	s.said = append(s.said, key, token)
+	return s.MemoryDigests.Put(ctx, key, token)
 }
 
 type failing struct{}

@@ -49,7 +49,7 @@ func (d Digests) Put(ctx context.Context, key, token string) error {
 	})
 }
 
-// key hides the object's name and bounds the length.
+// key bounds the length; what encryption passes is a keyed digest of the object's name.
 func (d Digests) key(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return d.redis.prefix + ":encryption:v1:digest:" + hex.EncodeToString(sum[:])
