@@ -21,7 +21,7 @@ if [ -z "${BENCH_ONLY:-}" ]; then
 		bench ./internal/cluster '^BenchmarkHead3KB$' 0.5s
 		bench ./internal/manifest/inventory '^BenchmarkApplyOneChange$' 0.5s
 		bench ./hack/bench '^BenchmarkEdit$' 0.5s
-		bench ./hack/bench '^Benchmark(Snapshot|KustomizeFlush)$' 5x
+		bench ./hack/bench '^Benchmark(Snapshot|KustomizeFlush|ForeignPush)$' 5x
 		bench ./internal/gitstore '^BenchmarkCommit(AndPush)?$' 0.5s
 		bench ./internal/gitstore '^Benchmark(CommitSnapshot|FetchFresh|FetchIncremental|FetchReadAllBlobs)$' 3x
 		bench ./internal/gitstore '^BenchmarkFetchLargeHistory$' 1x

@@ -55,6 +55,8 @@ func goalOf(name, unit string) string {
 	return map[string]string{
 		"StatusOnlyEvent µs/op":                      "<= 20",
 		"StatusOnlyEvent allocs/op":                  "0",
+		"ForeignPush/3-of-20000 blobs-read/op":       "3",
+		"ForeignPush/3-of-20000 documents-parsed/op": "3",
 		"FetchIncremental/20000 receivedB/op":        "<= 51200",
 		"CommitAndPush/200 sentB/op":                 "<= 2048",
 		"CommitAndPush/20000 sentB/op":               "<= 2048",

@@ -34,6 +34,8 @@ var quantities = []struct {
 		{"somebody else changed one file of 200: bytes received", "ledger/foreign-push-of-1-in-200/received"},
 		{"somebody else changed one file of 20 000: bytes received", "ledger/foreign-push-of-1-in-20000/received"},
 		{"the same, the store alone", "go/gitstore/FetchIncremental/20000/receivedB"},
+		{"somebody else changed three files of 20 000: files read again", "go/bench/ForeignPush/3-of-20000/blobs-read"},
+		{"documents parsed again", "go/bench/ForeignPush/3-of-20000/documents-parsed"},
 		{"half a minute of idling, 200 objects: Git requests", "idle/200/git-requests"},
 		{"half a minute of idling, 1 000 objects: Git requests", "idle/1000/git-requests"},
 		{"half a minute of idling, 20 000 objects: Git requests", "idle/20000/git-requests"},
