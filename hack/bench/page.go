@@ -19,7 +19,7 @@ var quantities = []struct {
 	list  []quantity
 }{
 	{"Requests and bytes", []quantity{
-		{"first commit of a branch, empty repository: a look, then push with the advertisement of a new branch", "ledger/first-base-empty/requests"},
+		{"first commit, empty repository: look, advertisement, push", "ledger/first-base-empty/requests"},
 		{"first commit in a repository with content: look, fetch, push", "ledger/first-base-populated/requests"},
 		{"one changed object: requests", "ledger/one-object/requests"},
 		{"one changed object: bytes both ways", "ledger/one-object/bytes"},

@@ -81,7 +81,8 @@ func (t *table) write(w io.Writer) error {
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", r.name, number(r.value), r.unit, goal, committed, change)
 	}
-	fmt.Fprintf(tw, "\n%d rows, %d goals missed; against hack/bench/results.tsv %d counts (!!) and %d times or sizes in memory (~) "+
+	fmt.Fprintf(tw, "\n%d rows, %d goals missed; "+
+		"against hack/bench/results.tsv %d counts (!!) and %d times or sizes in memory (~) "+
 		"differ by more than 10 %%\n", len(t.rows), missed, flagged, noted)
 	return tw.Flush()
 }
