@@ -37,6 +37,7 @@ var update = flag.Bool("update", false, "rewrite the reports of the stories")
 //	delete       one "Kind/namespace/name" per line: observed deletions
 //	out/PATH     a file that must look so afterwards; every other file of in/ must be as it was
 //	gone         one path per line that must not exist afterwards
+//	sops-config  the .sops.yaml the target would write
 //	report       "Outcome object path" lines, in order, and "issue KIND path: text" lines; text is a part of the message
 //
 // A second batch on the result is written as live2/, delete2, out2/, gone2 and report2.
@@ -119,6 +120,8 @@ func runStory(t *testing.T, a *txtar.Archive) {
 		} else {
 			g.Expect(lines(res)).To(Equal(strings.TrimSpace(string(s.files["report"+n]))), "report"+n)
 		}
+		noIdleEdits(t, files, res)
+		counted(t, &res.Report)
 		s.check(t, n, files, after)
 		if want, ok := s.options["builds"+n]; ok {
 			st := memo.Stats()
@@ -157,6 +160,49 @@ func again(t *testing.T, r plan.Request, res *plan.Result, before, after map[str
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(second.Issues).To(BeEmpty(), "second time")
 	g.Expect(text(applyEdits(after, second.Edits))).To(Equal(text(after)), "second time")
+}
+
+// noIdleEdits checks what no plan may do: write while it refuses, write the bytes that are there, write bootstrap files
+// alone (scenarios 9, 32, 33 and 109).
+func noIdleEdits(t *testing.T, files map[string]manifest.File, res *plan.Result) {
+	t.Helper()
+	g := NewWithT(t)
+	if len(res.Issues) > 0 {
+		g.Expect(res.Edits).To(BeEmpty(), "a refused flush writes nothing, bootstrap files neither")
+		g.Expect(res.Decision).To(BeNil(), "a refused flush decides nothing")
+	}
+	real := 0
+	for _, e := range res.Edits {
+		f, ok := files[e.Path]
+		switch {
+		case e.Delete:
+			g.Expect(ok).To(BeTrue(), "%s is deleted and was not there", e.Path)
+		case ok:
+			g.Expect(e.Content).NotTo(Equal(f.Content), "%s is written as it was", e.Path)
+		}
+		switch filepath.Base(e.Path) {
+		case "README.md", ".gittargetignore", ".sops.yaml":
+		default:
+			real++
+		}
+	}
+	g.Expect(real > 0 || len(res.Edits) == 0).To(BeTrue(), "no commit of bootstrap files alone")
+}
+
+// counted checks that the counts of a report are those of its objects: each is counted once, retained ones too
+// (scenarios 59 and 107).
+func counted(t *testing.T, r *plan.Report) {
+	t.Helper()
+	g := NewWithT(t)
+	got := map[plan.Outcome]int{}
+	seen := map[string]bool{}
+	for _, o := range r.Objects {
+		got[o.Outcome]++
+		g.Expect(seen).NotTo(HaveKey(o.Object.String()), "each object is reported once")
+		seen[o.Object.String()] = true
+	}
+	g.Expect([]int{r.Created, r.Updated, r.Deleted, r.Unchanged, r.Retained}).To(
+		Equal([]int{got[plan.Created], got[plan.Updated], got[plan.Deleted], got[plan.Unchanged], got[plan.Retained]}))
 }
 
 func text(files map[string]manifest.File) map[string]string {
@@ -264,6 +310,7 @@ func (s *story) request(t *testing.T, files map[string]manifest.File, n string) 
 	p.SourceNamespaces = strings.Fields(s.options["source-namespaces"])
 	p.EscapeSubstitution = s.options["escape"] == "true"
 	p.Suspended = s.options["suspended"] == "true"
+	p.SOPSConfig = s.files["sops-config"]
 	switch s.options["sealer"] {
 	case "ready":
 		r.Sealer = fakeSealer{}
