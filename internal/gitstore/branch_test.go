@@ -5,6 +5,7 @@ package gitstore_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -38,6 +39,65 @@ func TestScenario81_EmptyRepositoryGetsARootCommitOnTheBranch(t *testing.T) {
 	w.sound(s)
 	tip = w.commit(s, tip, "third", put("apps/c.yaml", "c"))
 	w.push(s, s.Base(), tip, gitstore.Accepted)
+	w.sound(s)
+}
+
+// The remote's HEAD names another branch that does not exist either: that name comes out nowhere.
+func TestCaseG07_HeadOfAnEmptyRepositoryDoesNotLeak(t *testing.T) {
+	w := newWorld(t, nil)
+	repo, err := w.server.CreateRepo("bare", gitserver.RepoOptions{Branch: "master"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.repo = repo
+	s := w.store()
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+	w.Expect(s.Remote().Empty).To(BeTrue())
+	tip := w.commit(s, gitstore.Hash{}, "first", put("a", "a"))
+	w.push(s, gitstore.Hash{}, tip, gitstore.Accepted)
+	w.Expect(w.repo.Branches()).To(Equal(map[string]string{"main": tip.String()}))
+	log, err := w.repo.Log("main")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(log).To(HaveLen(1))
+	w.Expect(log[0].Parents).To(BeEmpty(), "our commit is the root")
+	w.sound(s)
+}
+
+// TestCaseU05: main is protected and the branch beside it is what is written. It is the same branch until it is merged
+// and deleted, and then a new one from where main is; main's own changes in between are in nobody's way.
+func TestCaseU05_BranchBesideAProtectedOne(t *testing.T) {
+	w := newWorld(t, many(3, ""))
+	w.Expect(w.repo.SetHook("update", `[ "$1" = refs/heads/main ] && { echo "main is protected" >&2; exit 1; }; exit 0`)).To(Succeed())
+	protected := w.fetched()
+	res := w.push(protected, protected.Base(), w.commit(protected, protected.Base(), "no", put("x", "1")), gitstore.Rejected)
+	w.Expect(res.Text).To(ContainSubstring("main is protected"))
+
+	s := w.store(branch("bot/dock/live"), parent("main"))
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+	first := w.commit(s, s.Base(), "one", put("x.yaml", "1"))
+	w.push(s, gitstore.Hash{}, first, gitstore.Accepted)
+	base, err := w.repo.Commit("main", "the base moves", map[string]string{"theirs": "1"})
+	w.Expect(err).NotTo(HaveOccurred())
+	second := w.commit(s, first, "two", put("x.yaml", "2"))
+	w.push(s, first, second, gitstore.Accepted)
+	w.Expect(w.repo.Branches()).To(Equal(map[string]string{"main": base, "bot/dock/live": second.String()}), "one branch, updated")
+	w.Expect(w.repo.IsAncestor(first.String(), second.String())).To(BeTrue())
+
+	// Merged and deleted by the host.
+	tree, err := w.repo.Git("merge-tree", "--write-tree", base, second.String())
+	w.Expect(err).NotTo(HaveOccurred())
+	merged, err := w.repo.Git("commit-tree", "-p", base, "-p", second.String(), "-m", "merge", strings.TrimSpace(tree))
+	w.Expect(err).NotTo(HaveOccurred())
+	for _, args := range [][]string{{"refs/heads/main", strings.TrimSpace(merged)}, {"-d", "refs/heads/bot/dock/live"}} {
+		_, err = w.repo.Git(append([]string{"update-ref"}, args...)...)
+		w.Expect(err).NotTo(HaveOccurred())
+	}
+	third := put("x.yaml", "3")
+	w.push(s, second, w.commit(s, second, "three", third), gitstore.Moved)
+	w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+	w.Expect(s.Base()).To(Equal(w.tip()), "a new branch from the merged main")
+	w.push(s, gitstore.Hash{}, w.commit(s, s.Base(), "three", third), gitstore.Accepted)
+	w.Expect(w.repo.ReadFile("bot/dock/live", "x.yaml")).To(Equal([]byte("3")))
+	w.Expect(w.repo.ReadFile("bot/dock/live", "theirs")).To(Equal([]byte("1")))
+	w.Expect(w.repo.Tip("main")).To(Equal(strings.TrimSpace(merged)), "main is never written")
 	w.sound(s)
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,6 +194,31 @@ func TestCaseG06_NothingChangedIsNoCommit(t *testing.T) {
 	w.sound(s)
 }
 
+// The change is on the work branch and not on main: it is compared with the branch that is written, also after a restart
+// and whatever main does meanwhile.
+func TestCaseG06_TheWorkBranchIsWhatCounts(t *testing.T) {
+	w := newWorld(t, map[string]string{"a/b": "1"})
+	live := func() *gitstore.Store {
+		s := w.store(func(o *gitstore.Options) { o.Branch, o.ParentBranch = "live", "main" })
+		w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+		return s
+	}
+	s := live()
+	w.push(s, gitstore.Hash{}, w.commit(s, s.Base(), "ours", put("a/b", "2")), gitstore.Accepted)
+	tip := w.repo.Tip("live")
+	for range 3 {
+		_, err := w.repo.Commit("main", "foreign", map[string]string{"f": w.repo.Tip("main")})
+		w.Expect(err).NotTo(HaveOccurred())
+		for _, s := range []*gitstore.Store{s, live()} {
+			id, changed, err := s.Commit(t.Context(), s.Base(), []gitstore.Edit{put("a/b", "2")}, message("again"))
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(changed).To(BeFalse(), "main still says 1, the work branch does not")
+			w.Expect(id.String()).To(Equal(tip))
+		}
+	}
+	w.Expect(w.repo.ReadFile("main", "a/b")).To(Equal([]byte("1")))
+}
+
 func TestMessagesAndIdentities(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "1"})
 	s := w.fetched()
@@ -309,6 +335,12 @@ func TestCommitEndsWithItsContext(t *testing.T) {
 func TestCaseG18_AmbientConfigurationHasNoEffect(t *testing.T) {
 	w := newWorld(t, map[string]string{"a": "1\n"})
 	w.Expect(os.Getenv("GIT_CONFIG_GLOBAL")).NotTo(BeEmpty(), "see TestMain")
+	w.server.SetFault(gitserver.Fault{Refuse: func(r *http.Request, _ []byte) (int, string) {
+		if r.Header.Get("X-Ambient") != "" {
+			return http.StatusBadRequest, "a header of the host's configuration"
+		}
+		return 0, ""
+	}})
 	s := w.fetched()
 	tip := w.commit(s, s.Base(), "x", put("a", "1\r\n2\n"))
 	w.push(s, s.Base(), tip, gitstore.Accepted)

@@ -6,6 +6,7 @@ package gitstore_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -124,10 +125,50 @@ func TestCaseG02_TwoWritersRace(t *testing.T) {
 	w.Expect(w.repo.Fsck()).To(Succeed())
 }
 
+// Two writers edit the same line: each edit is made on the tip it was built on, so none is lost or merged with another.
+func TestCaseG02_TwoWritersOfOneLine(t *testing.T) {
+	const file, edits = "apps/cm-00001.yaml", 50
+	w := newWorld(t, many(3, "apps/"))
+	stores := []*gitstore.Store{w.fetched(), w.fetched()}
+	var wg sync.WaitGroup
+	errs := make([]error, len(stores))
+	for n, s := range stores {
+		wg.Go(func() {
+			for i := range edits {
+				value := fmt.Sprintf("writer-%d-%02d", n, i)
+				if errs[n] = landEdit(t, s, value, put(file, manifest(1, value))); errs[n] != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	w.Expect(errs).To(HaveEach(BeNil()))
+	log, err := w.repo.Log("main")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(log).To(HaveLen(1 + 2*edits))
+	seen := map[string]bool{}
+	for _, c := range log[:2*edits] {
+		value := strings.TrimSpace(c.Message)
+		seen[value] = true
+		w.Expect(c.Parents).To(HaveLen(1), "linear")
+		w.Expect(w.repo.ReadFile(c.Hash, file)).To(Equal([]byte(manifest(1, value))), "the edit as it was meant")
+	}
+	w.Expect(seen).To(HaveLen(2 * edits))
+	numstat, err := w.repo.Git("log", "--numstat", "--format=", fmt.Sprintf("-%d", 2*edits), "main")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(strings.Fields(numstat)).To(Equal(slices.Repeat([]string{"1", "1", file}, 2*edits)), "one line each, no file beside")
+	w.Expect(w.repo.Fsck()).To(Succeed())
+}
+
 // land publishes one file, however often the branch moves.
 func land(t *testing.T, s *gitstore.Store, path string) error {
+	return landEdit(t, s, path, put(path, path))
+}
+
+func landEdit(t *testing.T, s *gitstore.Store, text string, edit gitstore.Edit) error {
 	for {
-		tip, _, err := s.Commit(t.Context(), s.Base(), []gitstore.Edit{put(path, path)}, message(path))
+		tip, _, err := s.Commit(t.Context(), s.Base(), []gitstore.Edit{edit}, message(text))
 		if err != nil {
 			return err
 		}
@@ -147,16 +188,22 @@ func land(t *testing.T, s *gitstore.Store, path string) error {
 	}
 }
 
+// With and without the slash, and over SSH: writers that do not know of each other lose nothing.
 func TestCaseG20_TwoSpellingsOfOneRepositoryLoseNothing(t *testing.T) {
-	w := newWorld(t, many(3, ""))
-	a := w.fetched()
-	b := w.fetched(func(o *gitstore.Options) { o.URL = strings.TrimSuffix(o.URL, ".git") + ".git/" })
+	w, x := sshWorld(t, gitserver.SSHOptions{})
+	stores := []*gitstore.Store{
+		w.fetched(), w.fetched(func(o *gitstore.Options) { o.URL = strings.TrimSuffix(o.URL, ".git") + ".git/" }),
+		w.fetched(w.overSSH(x, key(t, "ed25519"))),
+	}
 	for i := range 5 {
-		for n, s := range []*gitstore.Store{a, b} {
+		for n, s := range stores {
 			w.Expect(land(t, s, fmt.Sprintf("%d-%d", n, i))).To(Succeed())
 		}
 	}
-	w.Expect(w.repo.Files("main")).To(HaveLen(13))
+	w.Expect(w.repo.Files("main")).To(HaveLen(300 + 15))
+	log, err := w.repo.Log("main")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(log).To(HaveLen(1 + 15))
 	w.Expect(w.repo.Fsck()).To(Succeed())
 }
 

@@ -148,11 +148,22 @@ func TestCaseG11_HistoryCostsNothing(t *testing.T) {
 		w.Expect(w.repo.History("main", commits)).To(Succeed())
 		s := w.fetched()
 		received[commits] = s.Stats().Received
-		for i := range 5 {
+		before := s.Stats()
+		for i := range 100 {
 			w.push(s, s.Base(), w.commit(s, s.Base(), "x", put("apps/cm-00001.yaml", fmt.Sprint(i))), gitstore.Accepted)
 		}
-		w.Expect(w.count()).To(Equal(5))
-		w.Expect(s.Stats().FreshFetches).To(Equal(1))
+		w.Expect(w.count()).To(Equal(100))
+		after := s.Stats()
+		w.Expect(after.FreshFetches).To(Equal(1))
+		w.Expect(after.Packed-before.Packed).To(Equal(100*4), "a commit, two trees and a blob each")
+		w.Expect(after.TreesRead-before.TreesRead).To(BeNumerically("<=", 100*2), "the trees on the path and no other")
+		w.Expect(after.OverlayBytes).To(BeNumerically("<", 8<<20), "what is held in memory is bounded")
+		// Somebody else's commit costs what it changed.
+		_, err := w.repo.Commit("main", "foreign", map[string]string{"apps/cm-00002.yaml": "theirs"})
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(s.Fetch(t.Context(), gitstore.Hash{})).To(Succeed())
+		w.Expect(s.Stats().FreshFetches).To(Equal(1), "incremental")
+		w.Expect(s.Stats().Received - after.Received).To(BeNumerically("<", 16<<10))
 	}
 	w := NewWithT(t)
 	w.Expect(received[3000]).To(BeNumerically("<", received[10]+1000))

@@ -289,7 +289,14 @@ func TestCaseG08_ShallowBaseAndAForeignMerge(t *testing.T) {
 	for p, c := range map[string]string{"apps/side.yaml": "s", "apps/first.yaml": "f", "apps/last.yaml": "l"} {
 		w.Expect(w.read(s, s.Base(), p)).To(Equal(c))
 	}
+	last := w.repo.Tip("main")
+	w.count()
 	w.Expect(land(t, s, "apps/ours.yaml")).To(Succeed())
+	w.Expect(w.count()).To(Equal(1), "at the first attempt")
+	log, err := w.repo.Log("main")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(log[0].Parents).To(Equal([]string{last}), "on their tip")
+	w.Expect(w.repo.IsAncestor(side, "main")).To(BeTrue(), "the merged side is still there")
 	w.sound(s)
 }
 

@@ -161,6 +161,7 @@ func TestCaseG10_OtherHostKeysAreRefusedByName(t *testing.T) {
 	}).Look(t.Context())
 	e := w.expectKind(err, gitstore.HostKey)
 	w.Expect(e.Text).To(And(ContainSubstring("offered ssh-ed25519"), ContainSubstring("known ecdsa-sha2-nistp256")))
+	w.Expect(err.Error()).To(ContainSubstring(x.Addr()), "the host is named")
 	// The key is another one.
 	_, err = w.store(w.overSSH(other, key(t, "ed25519")), func(o *gitstore.Options) { o.URL = x.URL("repo") }).Look(t.Context())
 	w.expectKind(err, gitstore.HostKey)

@@ -29,8 +29,6 @@ var caseExceptions = map[string]any{
 	"A01": noAttribution, "A04": noAttribution, "A05": noAttribution,
 	"A06": noAttribution, "A08": noAttribution, "A09": noAttribution,
 	"U04": elsewhere("internal/rules TestUnresolvedNames"),
-	// A request for a merge is the Git host's; what is ours is the branch beside the protected one and its life.
-	"U05": elsewhere("internal/gitstore TestScenario80_BranchDeletedOnTheRemoteIsMadeAgainFromItsParent"),
 	"U07": notServed("nothing asks an applier in this version: FluxTrigger and ArgoCDTrigger have no controller"),
 	// What is not selected is left out by the API server and never reaches the process.
 	"W06": elsewhere("internal/watch TestScenario25_SelectorByTheServer"),
