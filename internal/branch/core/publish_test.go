@@ -197,6 +197,9 @@ func TestScenario74_ReplayAppliesTheDecisionNotTheFolder(t *testing.T) {
 	b.Expect(w.Decision).To(Equal("decision 2"))
 	b.Expect(names(w)).To(Equal([]string{"x=alice's object"}))
 	b.Expect(w.Work.Author).To(Equal(alice))
+	b.Expect(w.Onto).To(Equal(b.remote.Tip), "Bob's commit stays in the history")
+	b.committed()
+	b.Expect(b.accepted()).To(And(HaveField("Expected", w.Onto), HaveField("Count", 1)))
 }
 
 func TestScenario75_UnchangedWriteSettlesAtOnceAndIsNeverReplayed(t *testing.T) {
@@ -208,11 +211,14 @@ func TestScenario75_UnchangedWriteSettlesAtOnceAndIsNeverReplayed(t *testing.T) 
 	b.nothing()
 	b.idle()
 	b.Expect(b.status().Retained).To(BeZero())
+	b.Expect(requests(b)).To(BeEmpty(), "neither retained nor pushed")
 	b.clear()
 	b.commitOne(k, "y", "1")
 	b.moved()
 	b.fetched()
-	b.Expect(names(outstanding[core.Write](b))).To(Equal([]string{"y=1"}))
+	w, _ := b.committed()
+	b.Expect(names(w)).To(Equal([]string{"y=1"}))
+	b.Expect(b.accepted().Count).To(Equal(1))
 }
 
 func TestScenario76_OutageThenEverythingLandsInOrder(t *testing.T) {
@@ -312,7 +318,13 @@ func TestScenario77_BudgetOfOneByteRefusesAndReopens(t *testing.T) {
 	b.wait(10 * time.Second)
 	b.accepted()
 	b.Expect(b.observed(core.ObservedIntake)).To(HaveLen(1))
+	b.Expect(b.observed(core.ObservedCommit)).To(HaveLen(1), "what was retained has landed")
 	b.edit(k, alice, "y", "1")
+	b.Expect(b.save(k, "s")[0].State).NotTo(Equal(core.SaveNotAdmitted))
+	b.wait(5 * time.Second)
+	b.committed()
+	b.wait(5 * time.Second)
+	b.accepted()
 }
 
 func TestIntakePausesOverTheBudgetDuringAnOutage(t *testing.T) {
@@ -390,6 +402,8 @@ func TestScenario79_LostAnswerOfAPushThatLanded(t *testing.T) {
 	b.idle()
 	b.Expect(b.observed(core.ObservedCommit)).To(HaveLen(1))
 	b.Expect(b.status()).To(And(HaveField("Retained", 0), HaveField("Tip", id), HaveField("Failing", BeNil())))
+	b.wait(time.Hour)
+	b.Expect(requests(b)).To(Equal([]string{"push", "look"}), "it lands once")
 }
 
 func TestLostAnswerOfAPushThatDidNotLandIsRetried(t *testing.T) {
@@ -488,10 +502,12 @@ func TestScenario85_RefusedEntryInAReplayIsDroppedAlone(t *testing.T) {
 	}
 	b.moved()
 	b.fetched()
-	b.committed()
-	b.refused("not this one")
-	b.committed()
-	b.Expect(b.accepted().Count).To(Equal(2))
+	first, _ := b.committed()
+	b.Expect(b.refused("not this one").Work.Author).To(Equal(bob))
+	third, tip := b.committed()
+	b.Expect([]string{names(first)[0], names(third)[0]}).To(Equal([]string{"x=alice", "x=alice"}))
+	b.Expect(b.accepted()).To(And(HaveField("Count", 2), HaveField("Tip", tip)))
+	b.Expect(b.status()).To(And(HaveField("Retained", 0), HaveField("Failing", BeNil())))
 	b.Expect(b.observed(core.ObservedLost)).To(
 		ConsistOf(And(HaveField("Reason", "refused"), HaveField("Text", "not this one"))))
 }
@@ -503,11 +519,14 @@ func TestScenario102_FailedResetIsRebuiltBeforeAnyPush(t *testing.T) {
 	b.commitOne(k, "x", "1")
 	b.moved()
 	b.fetchFailed(core.Failure{Reason: core.ReasonStore, Text: "disk full"})
+	b.clear()
 	b.edit(k, alice, "y", "1")
 	b.wait(10 * time.Second)
 	b.fetched()
+	b.Expect(requests(b)).To(Equal([]string{"fetch"}), "no commit and no push before")
 	first, _ := b.committed()
 	b.Expect(first.Decision).To(Equal("decision 2"))
+	b.Expect(names(first)).To(Equal([]string{"x=1"}))
 	b.Expect(first.Onto).To(Equal(b.remote.Tip))
 	_, tip := b.committed()
 	b.Expect(b.accepted()).To(And(HaveField("Tip", tip), HaveField("Count", 2)))

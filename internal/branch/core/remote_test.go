@@ -42,6 +42,7 @@ func TestScenario81_EmptyRepositoryGetsARootCommit(t *testing.T) {
 	w, id := b.committed()
 	b.Expect(w.Onto).To(BeZero())
 	b.Expect(w.Work.Bootstrap).To(BeTrue())
+	b.Expect(w.Work.Snapshot.Items).To(HaveLen(1))
 	b.Expect(b.accepted()).To(And(HaveField("Expected", BeZero()), HaveField("Parent", BeZero()), HaveField("Tip", id)))
 	b.Expect(b.status()).To(And(HaveField("Exists", true), HaveField("Tip", id)))
 }
@@ -143,9 +144,11 @@ func TestScenario86_DeletedTargetLeavesTheOtherWriting(t *testing.T) {
 	b.Expect(w.Prune).To(Equal(core.PruneNever), "a deleted GitTarget counts as Never")
 	b.accepted()
 	b.Expect(b.offer(one, alice, cm, "x", "2")).To(Equal(change.UnknownTarget))
+	b.clear()
 	b.commitOne(two, "y", "1")
 	b.wait(5 * time.Second)
 	b.accepted()
+	b.Expect(requests(b)).To(Equal([]string{"push"}), "the worker of both goes on, with its base")
 	b.Expect(b.status().Targets).To(HaveLen(1))
 }
 

@@ -297,6 +297,13 @@ func TestScenario110_RefusedWindowFailsItsSaveAndIsNotRetried(t *testing.T) {
 	b.clear()
 	b.wait(9 * time.Second)
 	b.Expect(all[core.Write](b)).To(BeEmpty())
+	for range 6 { // the folder is looked at again, the window is not tried again
+		b.wait(10 * time.Second)
+		b.looked()
+		b.idle()
+	}
+	b.Expect(requests(b)).NotTo(ContainElement("push"))
+	b.Expect(answers(b.effects, "s")).To(BeEmpty(), "answered once")
 }
 
 func TestSaveOfAFailedWriteFails(t *testing.T) {

@@ -54,6 +54,7 @@ func TestScenario63_PruneTightenedBeforeTheRetry(t *testing.T) {
 	for _, p := range all[core.Push](b)[1:] {
 		b.Expect(p.Tip).NotTo(Equal(old))
 	}
+	b.Expect(b.status()).To(And(HaveField("Retained", 0), HaveField("Failing", BeNil())))
 }
 
 func TestPruneTightenedDuringAPlan(t *testing.T) {
@@ -100,6 +101,7 @@ func TestScenario64_SnapshotOfASuspendedTargetIsPreviewed(t *testing.T) {
 	b.answer(core.Written{Outcome: core.WriteNothing, Counts: core.Counts{Created: 3, Deleted: 1}, Report: "names"})
 	b.Expect(all[core.Settle](b)).To(ConsistOf(core.Settle{Ticket: ticket, Outcome: change.Settled}))
 	b.idle()
+	b.Expect(all[core.Push](b)).To(BeEmpty())
 	s := b.ts(k)
 	b.Expect(s.Preview).To(ConsistOf(And(
 		HaveField("Cell", cm), HaveField("Counts", core.Counts{Created: 3, Deleted: 1}), HaveField("Report", "names"))))
@@ -209,6 +211,14 @@ func TestScenario19_LiveWriteNeverClearsARefusal(t *testing.T) {
 	b.committed()
 	b.Expect(all[core.Request](b)).To(ConsistOf(core.Request{Target: k, Cell: cm, Why: core.RequestHealed}),
 		"the refused object changed: a snapshot may clear it")
+	b.accepted()
+	b.Expect(b.ts(k).Refusal).NotTo(BeNil(), "no live write clears it")
+	b.wait(10 * time.Second)
+	b.run()
+	b.Expect(b.ts(k).Refusal).NotTo(BeNil())
+	b.snap(k, cm, item(cm, "x", "can", 99))
+	b.run()
+	b.Expect(b.ts(k).Refusal).To(BeNil(), "an accepted snapshot does")
 }
 
 func TestScenario20_ForeignPushBreaksTheFolderWithoutAWrite(t *testing.T) {
@@ -221,7 +231,10 @@ func TestScenario20_ForeignPushBreaksTheFolderWithoutAWrite(t *testing.T) {
 	b.looked()
 	b.fetched()
 	b.refused("impure-managed-file")
-	b.Expect(b.ts(k).Refusal).To(HaveField("FromRead", true))
+	b.Expect(b.ts(k).Refusal).To(And(HaveField("FromRead", true), HaveField("Text", "impure-managed-file")))
+	for _, w := range all[core.Write](b) {
+		b.Expect(w.Dry).To(BeTrue(), "the folder is read, nothing is written")
+	}
 	b.remote.Tip = b.id()
 	b.wait(10 * time.Second)
 	b.looked()

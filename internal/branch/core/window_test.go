@@ -65,6 +65,9 @@ func TestScenario70_ContinuousEditsStillBecomeACommit(t *testing.T) {
 	b.wait(time.Second)
 	b.Expect(names(outstanding[core.Write](b))).To(Equal([]string{"x=59"}))
 	b.Expect(closeReasons(b)).To(Equal([]string{"max_duration"}))
+	b.committed()
+	b.accepted()
+	b.Expect(b.observed(core.ObservedCommit)).To(HaveLen(1))
 }
 
 func TestScenario71_WaitingSaveGetsTheWindowBeforeItsZeroTimer(t *testing.T) {
@@ -90,6 +93,7 @@ func TestScenario99_RequestMessageIsLiteral(t *testing.T) {
 	w := outstanding[core.Write](b)
 	b.Expect(w.Work.Message).To(Equal("{{.Author}}\n$(x)"))
 	b.Expect(w.Work.Source).To(Equal(core.MessageRequest))
+	b.Expect(w.Work.Save).To(Equal("s"))
 }
 
 func TestScenario101_WindowsNeverMixTargets(t *testing.T) {
