@@ -414,6 +414,36 @@ func TestATargetMovesToAnotherRepository(t *testing.T) {
 	b.Expect(err).To(HaveOccurred(), "nothing of the old repository is carried along")
 }
 
+// TestScenario87_WhatAnOutageHeldIsNotCarriedAlong: the GitProvider has another URL while commits wait for the old one.
+func TestScenario87_WhatAnOutageHeldIsNotCarriedAlong(t *testing.T) {
+	b := newBed(t, core.Config{})
+	sink := b.set(b.target("live"))
+	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.Accepted))
+	b.has("live", "a", "1")
+	b.server.SetFault(gitserver.Fault{Status: http.StatusServiceUnavailable})
+	b.Expect(sink.Offer(t.Context(), edit(key("live"), "held", "1"), false)).To(Equal(change.Accepted))
+	b.until(func() bool { return b.status("live").Failing != nil }, "the outage shows")
+	next := gitserver.Start(t, gitserver.Options{})
+	other, err := next.CreateRepo("live", gitserver.RepoOptions{Files: map[string]string{"README.md": "# Other\n"}})
+	b.Expect(err).NotTo(HaveOccurred())
+	first := other.Tip("main")
+	moved := b.set(b.target("live", func(t *Target) {
+		t.Repository.URL, t.Repository.Identity, t.Repository.HostPath = other.URL, other.URL, other.URL
+	}))
+	b.server.ClearFaults()
+	b.Expect(moved.Offer(t.Context(), edit(key("live"), "b", "2"), false)).To(Equal(change.Accepted))
+	b.until(func() bool { return other.Tip("main") != first }, "it writes there")
+	files, err := other.Files("main")
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(files).To(HaveKey(file("live", "b")))
+	b.Expect(files).NotTo(HaveKey(file("live", "a")))
+	b.Expect(files).NotTo(HaveKey(file("live", "held")))
+	log, err := other.Log("main")
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(log).To(HaveLen(2), "the one write, on the new repository's own history")
+	b.until(func() bool { s := b.status("live"); return s.Failing == nil && s.Target.Waiting == 0 }, "the outage stayed behind")
+}
+
 // TestFailuresHaveTheirReasons: from typed errors to the machine's words.
 func TestFailuresHaveTheirReasons(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())

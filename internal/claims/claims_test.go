@@ -35,6 +35,7 @@ func TestResolve(t *testing.T) {
 		{"scenario 24: equal times, the higher namespace/name loses",
 			[]Target{target("b", "two", "apps", 0), older}, "b/two", "overlaps"},
 		{"scenario 25: apps2 does not overlap apps", []Target{older, target("b", "two", "apps2", 1)}, "", ""},
+		{"scenario 21 of git-writer: apps-2 does not overlap apps", []Target{older, target("b", "two", "apps-2", 1)}, "", ""},
 		{"root overlaps everything", []Target{older, target("b", "two", ".", 1)}, "b/two", "overlaps"},
 		{"a trailing slash is the same folder", []Target{older, target("b", "two", "apps/", 1)}, "b/two", "overlaps"},
 		{"scenario 26: another provider of the same branch", []Target{older,

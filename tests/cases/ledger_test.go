@@ -44,7 +44,7 @@ var scenarioExceptions = map[int]any{
 	21: elsewhere("internal/claims TestResolve"),
 	22: elsewhere("internal/claims TestResolve"),
 	23: elsewhere("internal/claims TestResolve"),
-	60: elsewhere("internal/watch TestScenario42_NoSweepBeforeTheEndBookmark"),
+	60: elsewhere("internal/watch TestScenario43_DropDuringAReplay"),
 }
 
 // TestEveryCaseIsProved: each heading of cases.md.

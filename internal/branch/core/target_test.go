@@ -140,6 +140,27 @@ func TestSuspendIsAValveNotAnUndo(t *testing.T) {
 	b.Expect(b.ts(k).Suspended).To(BeTrue())
 }
 
+// TestSuspendDuringTheCooldown: what waits for the push cooldown is decided, and goes out.
+func TestSuspendDuringTheCooldown(t *testing.T) {
+	now := func(c *core.TargetConfig) { c.IdleTimeout = 0 }
+	b := newBed(t)
+	k := b.target("a", now)
+	b.warm(k)
+	b.edit(k, alice, "x", "1")
+	b.committed()
+	b.accepted()
+	b.edit(k, alice, "y", "1")
+	_, id := b.committed()
+	b.idle() // the cooldown
+	b.configure(k, func(c *core.TargetConfig) { now(c); c.Suspended = true })
+	b.edit(k, alice, "z", "1")
+	b.wait(5 * time.Second)
+	b.Expect(b.accepted()).To(And(HaveField("Tip", id), HaveField("Count", 1)))
+	b.wait(time.Hour)
+	b.idle()
+	b.Expect(drops(b)).To(Equal(map[string]int{"suspended": 1}))
+}
+
 func TestDecision61_SuspendedProviderMakesNoRequestAndCounts(t *testing.T) {
 	b := newBed(t)
 	k, other := b.target("a"), b.target("b")

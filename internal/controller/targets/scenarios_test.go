@@ -266,20 +266,37 @@ func outageOnEveryTarget(t *testing.T) {
 	}
 }
 
+// suspendedWhilePushWaits: nothing new is planned, and what was deleted meanwhile is treated as the mode says. That what
+// is decided goes out all the same is proved in branch/core.
 func suspendedWhilePushWaits(t *testing.T) {
-	w := newWorld(t)
-	w.configMap("first", "1")
-	w.settled()
-	w.ready()
-	w.configMap("decided", "1") // committed locally, and pushed when the cooldown is over
-	w.Eventually(func() bool { return conditions.IsReady(w.target) }).Should(BeTrue())
-	w.change(w.target, func() { w.target.Spec.Suspend = true })
-	w.shows(w.target, meta.ReadyCondition, isTrue, meta.SuspendedReason)
-	w.configMap("later", "1")
-	w.field(w.target, func() any { return w.target.Status.Retention }, BeNil())
-	w.change(w.target, func() { w.target.Spec.Suspend = false })
-	w.settled()
-	w.ready()
+	for _, mode := range []v1alpha3.PruneMode{v1alpha3.PruneOnEvent, v1alpha3.PruneAlways} {
+		w := newWorld(t, func(w *world) { w.target.Spec.Prune = &v1alpha3.Prune{Mode: mode} })
+		w.configMap("first", "1")
+		w.settled()
+		w.ready()
+		before := w.files()
+		w.configMap("decided", "1")
+		w.settled()
+		w.change(w.target, func() { w.target.Spec.Suspend = true })
+		w.shows(w.target, meta.ReadyCondition, isTrue, meta.SuspendedReason)
+		decided := w.files()
+		w.Expect(len(decided)).To(BeNumerically(">", len(before)))
+		w.configMap("later", "1")
+		w.delete(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "first"}})
+		w.change(w.target, func() { annotate(w.target, v1alpha3.ReconcileRequestAnnotation, "look") })
+		w.field(w.target, func() any { return w.target.Status.LastHandledReconcileAt }, Equal("look"))
+		w.field(w.target, func() any { return w.target.Status.Retention }, BeNil())
+		w.Expect(w.files()).To(Equal(decided), "nothing new is planned")
+		w.change(w.target, func() { w.target.Spec.Suspend = false })
+		if mode == v1alpha3.PruneAlways {
+			w.settled()
+		} else {
+			w.Eventually(w.files).Should(HaveLen(len(decided) + 1))
+			w.Expect(w.files()).To(ContainElements(decided), "the deletion came in a snapshot")
+			w.field(w.target, func() any { return w.target.Status.Retention }, HaveField("RetainedDocuments", BeEquivalentTo(1)))
+		}
+		w.ready()
+	}
 }
 
 func overlappingRules(t *testing.T) {
