@@ -145,3 +145,45 @@ func TestHumanFilesTakeWhatIsMeant(t *testing.T) {
 		})
 	}
 }
+
+// The server spells quantities in its own way, and metrics may come back in another order: a file keeps what a person
+// wrote, and what really differs is one line.
+func TestCaseS10AndS11_SpellingAndOrderOfTheFileStay(t *testing.T) {
+	schemas := serverSchemas(NewWithT(t))
+	for name, c := range map[string]struct{ file, patch, was, is string }{
+		"quantities": {
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: spelled\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n" +
+				"    metadata: {labels: {a: b}}\n    spec:\n      containers:\n      - name: c\n        image: x/c:1\n        resources:\n" +
+				"          limits: {cpu: 1000m, memory: 1024Mi}\n          requests: {cpu: 0.5, memory: 0.5Gi}\n",
+			`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x/c:1","resources":{
+				"limits":{"cpu":"1","memory":"2Gi"},"requests":{"cpu":"500m","memory":"512Mi"}}}]}}}}`,
+			"memory: 1024Mi", "memory: 2Gi",
+		},
+		"metrics": {
+			"apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata:\n  name: spelled\nspec:\n  maxReplicas: 4\n" +
+				"  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: boat}\n  metrics:\n  # memory first\n" +
+				"  - type: Resource\n    resource: {name: memory, target: {type: Utilization, averageUtilization: 80}}\n" +
+				"  - type: Resource\n    resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}} # then the rest\n",
+			`{"spec":{"maxReplicas":5,"metrics":[
+				{"type":"Resource","resource":{"name":"cpu","target":{"type":"Utilization","averageUtilization":70}}},
+				{"type":"Resource","resource":{"name":"memory","target":{"type":"Utilization","averageUtilization":80}}}]}}`,
+			"maxReplicas: 4", "maxReplicas: 5",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			given := parse(g, c.file)
+			res := clientFor(g, given.GetAPIVersion(), given.GetKind(), "default")
+			live, err := res.Create(t.Context(), given, metav1.CreateOptions{FieldManager: "kubectl-create"})
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { remove(t, res, "spelled") })
+			file, outcome := planned(t, schemas, res.t, live, c.file)
+			g.Expect(file).To(Equal(c.file))
+			g.Expect(outcome).To(Equal(plan.Unchanged))
+			live, err = res.Patch(t.Context(), "spelled", types.MergePatchType, []byte(c.patch), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+			g.Expect(err).NotTo(HaveOccurred())
+			file, _ = planned(t, schemas, res.t, live, c.file)
+			g.Expect(file).To(Equal(strings.Replace(c.file, c.was, c.is, 1)))
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest/compare"
+	"github.com/configbutler/gitops-reverser/internal/manifest/plan"
 	"github.com/configbutler/gitops-reverser/internal/manifest/sanitize"
 	"github.com/configbutler/gitops-reverser/tests/harness"
 )
@@ -271,6 +273,9 @@ func TestCaseS12_WhoScales(t *testing.T) {
 	const deployment = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: boat}, spec: {%s selector: {matchLabels: {app: boat}},
 		template: {metadata: {labels: {app: boat}}, spec: {containers: [{name: web, image: "boat:1"}]}}}}`
 	const content, masked, optional = "content", "masked", "optional"
+	const file = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: boat\nspec:\n  replicas: 12 # by hand\n  selector: {matchLabels: {app: boat}}\n" +
+		"  template:\n    metadata: {labels: {app: boat}}\n    spec:\n      containers:\n      - name: web\n        image: boat:1\n"
+	schemas := serverSchemas(NewWithT(t))
 	for name, story := range map[string]struct {
 		replicas string
 		scales   []scale
@@ -301,6 +306,14 @@ func TestCaseS12_WhoScales(t *testing.T) {
 				}
 				g.Expect(got).To(Equal(s.want), "%+v", s)
 				g.Expect(strings.Contains(string(o.Desired), `"replicas":`)).To(Equal(got != masked))
+				// An autoscaler's number is no commit, a person's is one line.
+				after, outcome := planned(t, schemas, c.t, live, file)
+				if got == masked {
+					g.Expect(after).To(Equal(file))
+					g.Expect(outcome).To(Equal(plan.Unchanged))
+				} else {
+					g.Expect(after).To(Equal(strings.Replace(file, "12", strconv.Itoa(s.replicas), 1)))
+				}
 			}
 			remove(t, c, "boat")
 		})

@@ -155,6 +155,9 @@ func (k inheritance) sweepable(snap *change.Snapshot, o *render.Object) (change.
 	if snap.Cell.Namespace != "" && id.Namespace != snap.Cell.Namespace {
 		return id, false
 	}
+	if id.Kind == "Namespace" && id.Group == "" && slices.Contains(k.p.Layout.Namespaces(o.Origin), id.Name) {
+		return id, false // a namespace: field named it, so its absence says nothing about the one its file holds
+	}
 	own := within(k.p.Layout.Jail(), o.Origin) && len(k.p.Layout.Reaches(o.Origin)) < 2
 	return id, !own
 }

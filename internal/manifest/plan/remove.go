@@ -89,6 +89,9 @@ func (p remover) swept(
 	if e.Patch || len(p.Layout.Reaches(d.Path)) > 1 || keep[e.ID] || e.ID.Name == "" {
 		return false
 	}
+	if e.Renamed {
+		return false // a build turned it into another Namespace, whose absence says nothing about the one written down
+	}
 	if snap.Type.Namespaced && e.ID.Namespace == "" || token.Holds(e.ID.Name) || token.Holds(e.ID.Namespace) {
 		return false // nobody can say which object it stands for
 	}

@@ -17,6 +17,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/configbutler/gitops-reverser/internal/change"
 	"github.com/configbutler/gitops-reverser/internal/manifest"
@@ -39,8 +41,10 @@ var update = flag.Bool("update", false, "rewrite the reports of the stories")
 //	gone         one path per line that must not exist afterwards
 //	sops-config  the .sops.yaml the target would write
 //	report       "Outcome object path" lines, in order, and "issue KIND path: text" lines; text is a part of the message
+//	message      one part of a refused object's message per line
 //
-// A second batch on the result is written as live2/, delete2, out2/, gone2 and report2.
+// The option "rendered: DIR" builds that directory of the result with kustomize itself: it holds every live object as it
+// is, and nothing else. A second batch on the result is written as live2/, delete2, out2/, gone2 and report2.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -123,6 +127,10 @@ func runStory(t *testing.T, a *txtar.Archive) {
 		noIdleEdits(t, files, res)
 		counted(t, &res.Report)
 		s.check(t, n, files, after)
+		s.messages(t, n, res)
+		if dir, ok := s.options["rendered"]; ok {
+			buildIsLive(t, after, dir, s.live(t, "live"+n+"/"))
+		}
 		if want, ok := s.options["builds"+n]; ok {
 			st := memo.Stats()
 			got := fmt.Sprintf("%d+%d", st.Builds-st.Marked-before.Builds+before.Marked, st.Marked-before.Marked)
@@ -241,6 +249,42 @@ func (s *story) check(t *testing.T, n string, before, after map[string]manifest.
 	for name := range got {
 		g.Expect(want).To(HaveKey(name), "written but not expected: %s\n%s", name, got[name])
 	}
+}
+
+// messages checks what the refusals tell people.
+func (s *story) messages(t *testing.T, n string, res *plan.Result) {
+	t.Helper()
+	var all []string
+	for _, o := range res.Report.Refusals() {
+		all = append(all, o.Message)
+	}
+	for part := range strings.Lines(string(s.files["message"+n])) {
+		NewWithT(t).Expect(all).To(ContainElement(ContainSubstring(strings.TrimSpace(part))))
+	}
+}
+
+// buildIsLive compares what kustomize makes of a directory with what is live.
+func buildIsLive(t *testing.T, files map[string]manifest.File, dir string, live []change.Item) {
+	t.Helper()
+	g := NewWithT(t)
+	disk := filesys.MakeFsInMemory()
+	for name, f := range files {
+		g.Expect(disk.WriteFile("/"+name, f.Content)).To(Succeed())
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(disk, filepath.Join("/", dir))
+	g.Expect(err).NotTo(HaveOccurred(), "kustomize build "+dir)
+	var got, want []string
+	for _, r := range built.Resources() {
+		b, err := r.MarshalJSON()
+		g.Expect(err).NotTo(HaveOccurred())
+		v, err := compare.Decode(b)
+		g.Expect(err).NotTo(HaveOccurred())
+		got = append(got, string(compare.Canonical(v)))
+	}
+	for _, i := range live {
+		want = append(want, string(i.Desired))
+	}
+	g.Expect(got).To(ConsistOf(want), "kustomize build "+dir+" gives what is live")
 }
 
 func applyEdits(files map[string]manifest.File, edits []plan.Edit) map[string]manifest.File {
