@@ -444,6 +444,36 @@ func TestScenario87_WhatAnOutageHeldIsNotCarriedAlong(t *testing.T) {
 	b.until(func() bool { s := b.status("live"); return s.Failing == nil && s.Target.Waiting == 0 }, "the outage stayed behind")
 }
 
+// TestScenario68_ABadSigningKeyMakesNoCommit: never an unsigned one.
+func TestScenario68_ABadSigningKeyMakesNoCommit(t *testing.T) {
+	b := newBed(t, core.Config{})
+	tip := b.repo.Tip("main")
+	sink := b.set(b.target("live", func(t *Target) {
+		t.Frozen.Signer = func(context.Context) (gitstore.Signer, error) {
+			return nil, errors.New("the passphrase does not open it")
+		}
+	}))
+	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.Accepted))
+	b.until(func() bool { return b.status("live").Target.WriteFailed != nil }, "the failure shows")
+	b.Expect(b.status("live").Target.WriteFailed.Text).To(ContainSubstring("the passphrase does not open it"))
+	b.Expect(b.repo.Tip("main")).To(Equal(tip))
+	sink = b.set(b.target("live", func(t *Target) {
+		t.Frozen.Signer = func(context.Context) (gitstore.Signer, error) { return signature{}, nil }
+	}))
+	b.Expect(sink.Offer(t.Context(), edit(key("live"), "a", "1"), false)).To(Equal(change.Accepted))
+	b.has("live", "a", "1")
+	raw, err := b.repo.Git("cat-file", "commit", "main")
+	b.Expect(err).NotTo(HaveOccurred())
+	b.Expect(raw).To(And(ContainSubstring("\nparent "+tip), ContainSubstring("\ngpgsig ")), "the one commit is signed")
+}
+
+// signature signs everything with the same text.
+type signature struct{}
+
+func (signature) Sign([]byte) ([]byte, error) {
+	return []byte("-----BEGIN SSH SIGNATURE-----\nAAAA\n-----END SSH SIGNATURE-----\n"), nil
+}
+
 // TestFailuresHaveTheirReasons: from typed errors to the machine's words.
 func TestFailuresHaveTheirReasons(t *testing.T) {
 	cancelled, cancel := context.WithCancel(context.Background())

@@ -21,12 +21,15 @@ func TestScenario80_DeletedBranchIsRecreatedFromItsParent(t *testing.T) {
 	b.remote = core.Remote{Parent: b.id(), ParentState: core.ParentFound}
 	b.pushed(core.Pushed{Outcome: core.PushMoved})
 	b.fetched()
-	w, _ := b.committed()
+	w, tip := b.committed()
 	b.Expect(w.Onto).To(Equal(b.remote.Parent))
+	b.Expect(names(w)).To(Equal([]string{"x=1"}), "the pending write")
+	b.Expect(w.Decision).To(Equal("decision 2"))
 	parent := b.remote.Parent
 	p := b.accepted()
 	b.Expect(p.Expected).To(BeZero())
 	b.Expect(p.Parent).To(Equal(parent))
+	b.Expect(p.Tip).To(Equal(tip))
 	b.Expect(all[core.Request](b)).To(ContainElements(
 		core.Request{Target: k, Cell: cm, Why: core.RequestRecreated},
 		core.Request{Target: k, Cell: deploy, Why: core.RequestRecreated},
@@ -83,6 +86,7 @@ func TestScenario82_MissingParentHoldsTheWork(t *testing.T) {
 	b.fetched()
 	w, _ := b.committed()
 	b.Expect(w.Onto).To(Equal(b.remote.Parent), "no orphan")
+	b.Expect(all[core.Push](b)).To(HaveLen(1), "nothing was pushed before")
 	b.accepted() // without another edit
 	b.Expect(b.status().Failing).To(BeNil())
 	b.Expect(all[core.Write](b)).To(HaveLen(1))

@@ -546,7 +546,25 @@ func invalidConfig(t *testing.T) {
 		w.target.Spec.Placement = &v1alpha3.Placement{Default: "{nonsense}.yaml"}
 	})
 	w.shows(w.target, v1alpha3.ValidatedCondition, isFalse, v1alpha3.InvalidConfigReason)
-	w.change(w.target, func() { w.target.Spec.Placement = nil })
+	// Scenarios 39 and 88 of git-writer: what could put two Secrets into one file, or fail for an object without labels.
+	tip := w.repo.Tip("main")
+	w.change(w.target, func() { w.target.Spec.Placement.Default = "all.yaml" })
+	w.Eventually(func() string {
+		return w.shows(w.target, v1alpha3.ValidatedCondition, isFalse, v1alpha3.InvalidConfigReason)
+	}).Should(ContainSubstring("two encrypted objects"))
+	w.configMap("waits", "1")
+	w.change(w.target, func() {
+		w.target.Spec.Placement = nil
+		w.target.Spec.Commit.Message = &v1alpha3.CommitMessage{LiveTemplate: "{{range .Resources}}{{.Labels.team}}{{end}}"}
+	})
+	w.Eventually(func() string {
+		return w.shows(w.target, v1alpha3.ValidatedCondition, isFalse, v1alpha3.InvalidConfigReason)
+	}).Should(ContainSubstring("liveTemplate"))
+	w.Expect(w.repo.Tip("main")).To(Equal(tip), "nothing was written")
+	w.change(w.target, func() {
+		w.target.Spec.Commit.Message.LiveTemplate = "{{range .Resources}}{{.Name}} {{.Label \"team\"}}{{end}}"
+	})
+	w.settled()
 	w.ready()
 }
 
