@@ -6,6 +6,7 @@ package roundtrip
 import (
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"golang.org/x/tools/txtar"
@@ -186,4 +187,61 @@ func TestCaseS10AndS11_SpellingAndOrderOfTheFileStay(t *testing.T) {
 			g.Expect(file).To(Equal(strings.Replace(c.file, c.was, c.is, 1)))
 		})
 	}
+}
+
+const pierCRD = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: boats.pier.test}, spec: {group: pier.test,
+  scope: Namespaced, names: {kind: Boat, plural: boats, singular: boat, listKind: BoatList}, versions: [{name: v1, served: true, storage: true,
+  schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true,
+  properties: {limit: {type: string}}}}}}}]}}`
+
+// In a custom resource every empty value is meaning, a finalizer of its owner stays, and a text that looks like a
+// quantity is a text.
+func TestCasesS01AndS02AndS10_OfACustomResource(t *testing.T) {
+	g := NewWithT(t)
+	crds := clientFor(g, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "")
+	_, err := crds.Create(t.Context(), parse(g, pierCRD), metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	d, err := discovery.NewDiscoveryClientForConfig(server.Config)
+	g.Expect(err).NotTo(HaveOccurred())
+	served := func() error {
+		_, err := d.ServerResourcesForGroupVersion("pier.test/v1")
+		return err
+	}
+	t.Cleanup(func() {
+		remove(t, crds, "boats.pier.test")
+		NewWithT(t).Eventually(served).WithTimeout(time.Minute).Should(HaveOccurred())
+	})
+	g.Eventually(served).WithTimeout(time.Minute).Should(Succeed())
+	schemas := cluster.NewOffline()
+	g.Eventually(func(g Gomega) {
+		paths, err := d.OpenAPIV3().Paths()
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(paths).To(HaveKey("apis/pier.test/v1"))
+		raw, err := paths["apis/pier.test/v1"].Schema("application/json")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(schemas.Add(raw, false)).To(Succeed())
+	}).WithTimeout(time.Minute).Should(Succeed())
+
+	const file = "apiVersion: pier.test/v1\nkind: Boat\nmetadata:\n  name: boat\n  namespace: default\n  finalizers: [resources-finalizer.pier.test]\n" +
+		"spec:\n  limit: 1000m\n  selfSigned: {}\n  egress: [{}]\n  nodeSelector: {}\n  args: []\n  text: \"\"\n  volumes: [{name: tmp, emptyDir: {}}]\n"
+	given := parse(g, file)
+	c := clientFor(g, "pier.test/v1", "Boat", "default")
+	live, err := c.Create(t.Context(), given, metav1.CreateOptions{FieldManager: "kubectl-create"})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, doc := document(g, live, c.t)
+	g.Expect(doc).To(Equal(given.Object))
+	remove(t, c, "boat")
+	live, err = c.Create(t.Context(), parse(g, text(g, doc)), metav1.CreateOptions{FieldManager: "kubectl-create"})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { remove(t, c, "boat") })
+	_, again := document(g, live, c.t)
+	g.Expect(again).To(Equal(given.Object))
+
+	after, outcome := planned(t, schemas, c.t, live, file)
+	g.Expect(after).To(Equal(file))
+	g.Expect(outcome).To(Equal(plan.Unchanged))
+	live, err = c.Patch(t.Context(), "boat", types.MergePatchType, []byte(`{"spec":{"limit":"1","egress":[]}}`), metav1.PatchOptions{FieldManager: "kubectl-edit"})
+	g.Expect(err).NotTo(HaveOccurred())
+	after, _ = planned(t, schemas, c.t, live, file)
+	g.Expect(after).To(Equal(strings.NewReplacer("1000m", "\"1\"", "[{}]", "[]").Replace(file)))
 }
