@@ -138,3 +138,23 @@ func TestScenario34_APlacementIsCountedByItsSource(t *testing.T) {
 		"gittarget_name", "live")).To(Equal(1))
 	b.Expect(b.counted("placements_total")).To(Equal(1))
 }
+
+// TestScenario57_TokenAndFieldAreNamed: a token of the folder that a snapshot cannot explain.
+func TestScenario57_TokenAndFieldAreNamed(t *testing.T) {
+	b := newBed(t, core.Config{})
+	tip, err := b.repo.Commit("main", "a build with a token", map[string]string{
+		"live/kustomization.yaml": "resources: [a.yaml]\n",
+		"live/a.yaml":             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop}\ndata: {value: \"${REGION}\"}\n",
+	})
+	b.Expect(err).NotTo(HaveOccurred())
+	sink := b.set(b.target("live", func(t *Target) { t.Machine.RenderGate = true }))
+	snap := change.Snapshot{Target: key("live"), Cell: cell, Type: configMaps, ResourceVersion: "9",
+		Items: []change.Item{edit(key("live"), "a", "eu").Item}}
+	verdict, _ := sink.Snapshot(t.Context(), snap, true, core.Stamp{Epoch: 1})
+	b.Expect(verdict).To(Equal(change.Accepted))
+	b.until(func() bool { return b.status("live").Target.Gate != core.GatePending }, "the cell is compared")
+	s := b.status("live").Target
+	b.Expect(s.Gate).To(Equal(core.GateDivergent))
+	b.Expect(s.GateText).To(And(ContainSubstring("${REGION}"), ContainSubstring("/data/value"), ContainSubstring("ConfigMap shop/a")))
+	b.Expect(b.repo.Tip("main")).To(Equal(tip), "the token stays")
+}
