@@ -208,6 +208,43 @@ func TestScenario32_ZeroTypesAreConverged(t *testing.T) {
 	g.Expect(conditions.GetReason(w.obj, v1alpha3.GitPathAcceptedCondition)).To(Equal(v1alpha3.NotCheckedReason))
 }
 
+// TestConditionsOfTheFolder: scenarios 19, 20, 57 and 58 of git-writer as they show in the status. A refusal stays until
+// it is cleared, a token that differs is named, and a folder that is not compared yet is Unknown.
+func TestConditionsOfTheFolder(t *testing.T) {
+	g := NewWithT(t)
+	w := healthy()
+	shows := func(kind string, status metav1.ConditionStatus, reason, text string) {
+		t.Helper()
+		c := conditions.Get(w.obj, kind)
+		g.Expect(c).NotTo(BeNil(), kind)
+		g.Expect([]string{string(c.Status), c.Reason}).To(Equal([]string{string(status), reason}), kind)
+		g.Expect(c.Message).To(ContainSubstring(text))
+	}
+	path, render := v1alpha3.GitPathAcceptedCondition, v1alpha3.RenderMatchesLiveCondition
+	w.report(t)
+	shows(path, metav1.ConditionTrue, meta.SucceededReason, "")
+	shows(render, metav1.ConditionTrue, meta.SucceededReason, "")
+
+	w.view.branch.Target.Refusal = &core.Refusal{Reason: v1alpha3.UnsupportedContentReason, Text: "foreign-file foo.tgz"}
+	w.report(t)
+	shows(path, metav1.ConditionFalse, v1alpha3.UnsupportedContentReason, "foreign-file foo.tgz")
+	w.view.branch.Target.Refusal = nil
+	w.report(t)
+	shows(path, metav1.ConditionTrue, meta.SucceededReason, "")
+
+	w.view.branch.Target.Gate = core.GatePending
+	w.report(t)
+	shows(render, metav1.ConditionUnknown, v1alpha3.RecheckingReason, "")
+	const text = "ConfigMap shop/a: /data/value has ${REGION}"
+	w.view.branch.Target.Gate, w.view.branch.Target.GateText = core.GateDivergent, text
+	_, message, _ := readyOf(w.report(t))
+	shows(render, metav1.ConditionFalse, v1alpha3.RenderDoesNotMatchLiveReason, text)
+	g.Expect(message).To(ContainSubstring(text), "Ready tells it too")
+	w.view.branch.Target.Gate = core.GateOpen
+	w.report(t)
+	shows(render, metav1.ConditionTrue, meta.SucceededReason, "")
+}
+
 // TestScenario38_TheParentBranchComesBack: missing stalls, back is on its way, and then all is well without an edit.
 func TestScenario38_TheParentBranchComesBack(t *testing.T) {
 	g := NewWithT(t)
