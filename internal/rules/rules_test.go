@@ -66,6 +66,11 @@ var standard = catalog{lines: []string{
 	"z.test/v1* ghosts Ghost ns pending settling",
 }}
 
+// twins is a source in which two groups serve one kind.
+var twins = catalog{lines: []string{
+	"extensions/v1beta1* ingresses Ingress ns", "networking.k8s.io/v1* ingresses Ingress ns",
+}}
+
 var (
 	target = types.NamespacedName{Namespace: "team", Name: "mirror"}
 	open   = Access{TargetAdmitted: true, AllowAnySourceNamespace: true}
@@ -274,7 +279,9 @@ func TestBadSelector(t *testing.T) {
 	g.Expect(res.Refused.Stalled).To(BeTrue())
 }
 
-func TestUnresolvedNames(t *testing.T) {
+// TestCaseU04: a name that selects nothing is said, with what was probably meant. The case of letters does not matter, and
+// a type that two groups serve is taken from neither before one is named.
+func TestCaseU04_UnresolvedNames(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		rule    Rule
@@ -284,6 +291,22 @@ func TestUnresolvedNames(t *testing.T) {
 		{"typo of the singular", rule("r", 0, named("deployment")), standard, Answer{
 			Status: False, Reason: ReasonResourceNotServed, Message: `"deployment" is not served. Did you mean "deployments"?`,
 		}},
+		{"the kind", rule("r", 0, named("ConfigMap")), standard, Answer{
+			Status: False, Reason: ReasonResourceNotServed, Message: `"configmap" is not served. Did you mean "configmaps"?`,
+		}},
+		{"an irregular plural of the kind", rule("r", 0, named("Ingress")),
+			catalog{lines: []string{"networking.k8s.io/v1* ingresses Ingress ns"}}, Answer{
+				Status: False, Reason: ReasonResourceNotServed, Message: `"ingress" is not served. Did you mean "ingresses"?`,
+			}},
+		{"a group with a twin", rule("r", 0, named("ingresses")), twins, Answer{
+			Status: False, Reason: ReasonAmbiguousResource, Stalled: true,
+			Message: `"ingresses" is served by the groups extensions, networking.k8s.io; name one in apiGroups.`,
+		}},
+		{"the twin that is not served", rule("r", 0, Item{Resources: []string{"ingresses"}, APIGroups: []string{"extensions"}}),
+			catalog{lines: twins.lines[1:]}, Answer{
+				Status: False, Reason: ReasonResourceNotServed,
+				Message: `"ingresses" is not served in extensions. It is served as networking.k8s.io/v1.`,
+			}},
 		{"unknown", rule("r", 0, named("submarines")), standard, Answer{
 			Status: False, Reason: ReasonResourceNotServed, Message: `"submarines" is not served.`,
 		}},
@@ -331,6 +354,21 @@ func TestUnresolvedNames(t *testing.T) {
 			g.Expect(r.Collections).To(BeEmpty())
 		})
 	}
+	for name, c := range map[string]struct {
+		item Item
+		want string
+	}{
+		"wrong case":        {Item{Resources: []string{"INGRESSES"}, APIGroups: []string{"extensions"}}, "extensions/v1beta1@team/ingresses"},
+		"one of the twins":  {Item{Resources: []string{"ingresses"}, APIGroups: []string{"networking.k8s.io"}}, "networking.k8s.io/v1@team/ingresses"},
+		"the other of them": {Item{Resources: []string{"ingresses"}, APIGroups: []string{"extensions"}}, "extensions/v1beta1@team/ingresses"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := Resolve(compiled(t, rule("r", 0, c.item)), twins)
+			g.Expect(texts(r)).To(Equal([]string{c.want}))
+			g.Expect(r.Rules[0].Resolved.Status).To(Equal(True))
+		})
+	}
 }
 
 func TestScenario10_RetainedTypes(t *testing.T) {
@@ -353,6 +391,8 @@ func TestCaseW08_TwoRulesNeverBecomeOneStream(t *testing.T) {
 	dock := rule("dock", 1, Item{Resources: []string{"configmaps"}, SourceNamespace: "dock"})
 	r := Resolve(compiled(t, all, dock), standard)
 	g.Expect(r.Rules[1].Resolved.Reason).To(Equal(ReasonCollectionOverlap), "said, not silently merged")
+	g.Expect(r.Rules[0].Resolved.Status).To(Equal(True))
+	g.Expect(texts(r)).To(Equal([]string{"v1@/configmaps"}), "dock is watched all the same")
 	r = Resolve(compiled(t, dock), standard)
 	g.Expect(texts(r)).To(Equal([]string{"v1@dock/configmaps"}), "the second runs once the first is gone")
 }

@@ -434,12 +434,13 @@ func TestScenario2_TypeBackInsideItsGraceKeepsItsStream(t *testing.T) {
 }
 
 func TestCaseW01_DegradedGroup(t *testing.T) {
-	bubble(t, []change.Type{configMaps, boats}, func(w *world) {
+	rafts := change.Type{Group: "y.test", Version: "v1", Kind: "Raft", Resource: "rafts", Namespaced: true}
+	bubble(t, []change.Type{configMaps, boats, rafts}, func(w *world) {
 		g := NewWithT(w.T)
 		w.sink.always = true
 		w.rules(rules.Rule{
 			Key: rules.Key{Kind: rules.WatchRule, Namespace: "team", Name: "r"}, Target: types.NamespacedName{Namespace: "team", Name: "mirror"},
-			Items: []rules.Item{{Resources: []string{"*"}, SourceNamespace: "dock"}},
+			Items: []rules.Item{{Resources: []string{"*"}, APIGroups: []string{"", "x.test"}, SourceNamespace: "dock"}},
 		})
 		w.server.Apply(boats, configMap("skiff"))
 		w.server.Apply(configMaps, configMap("boat"))
@@ -466,6 +467,15 @@ func TestCaseW01_DegradedGroup(t *testing.T) {
 		g.Expect(st.Ready).To(Equal(1))
 		src, _ := w.sources.Get("default")
 		g.Expect(src.Catalog().Degraded()).To(Equal([]string{"x.test/v1"}), "status can say which group")
+
+		// Another broken group, which nothing of this target is in, takes nothing with it.
+		w.server.FailGroupVersion("y.test/v1", true)
+		w.pass(time.Hour)
+		w.server.Apply(configMaps, configMap("boat", "a", "2"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"UPDATE boat"}))
+		g.Expect(w.status().Message).To(Equal("Watching x.test/boats fails: no endpoints"))
+		g.Expect(src.Catalog().Degraded()).To(Equal([]string{"x.test/v1", "y.test/v1"}))
 
 		w.server.FailGroupVersion("x.test/v1", false)
 		w.server.Intercept(nil)

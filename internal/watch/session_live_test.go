@@ -395,6 +395,64 @@ func selections(t *testing.T, selected func(sel string) Collection) {
 	})
 }
 
+// TestCaseW06: what a selector leaves out is left out by the API server. It never reaches this process, whatever it
+// weighs, neither through a stream nor through pages of a list.
+func TestCaseW06_WhatIsNotSelectedIsNotRead(t *testing.T) {
+	for _, how := range []string{"stream", "list"} {
+		t.Run(how, func(t *testing.T) {
+			bubble(t, []change.Type{configMaps}, func(w *world) {
+				g := NewWithT(w.T)
+				payload := strings.Repeat("x", 100<<10)
+				for i := range 2000 {
+					w.server.Apply(configMaps, labelled(configMap(fmt.Sprintf("other-%04d", i), "blob", payload), "app", "y"))
+				}
+				for i := range 10 {
+					w.server.Apply(configMaps, labelled(configMap(fmt.Sprintf("ours-%d", i), "blob", payload), "app", "x"))
+				}
+				if how == "list" {
+					w.server.Intercept(onReplay(refuseWith(422, "Invalid", "sendInitialEvents: Forbidden")))
+				}
+				c := col(configMaps)
+				c.Selector = "app=x"
+				w.watch(c)
+				w.up()
+				w.server.Apply(configMaps, labelled(configMap("other-0000", "blob", "edited"), "app", "y"))
+				w.pass(time.Second)
+				g.Expect(w.sink.take()).To(Equal([]string{"SNAPSHOT configmaps 10"}))
+				g.Expect(w.server.Sent()).To(BeNumerically("<", 12*(100<<10)), "ten objects and no more came over the wire")
+				g.Expect(w.server.Calls("/configmaps?")).To(HaveEach(ContainSubstring("labelSelector=app=x")))
+			})
+		})
+	}
+}
+
+// TestCaseW08: the rule over all namespaces is deleted and one over a single namespace stays. That one goes on, and what
+// fell out is kept or removed by prune.mode alone.
+func TestCaseW08_FromAllNamespacesToOne(t *testing.T) {
+	bubble(t, []change.Type{configMaps}, func(w *world) {
+		g := NewWithT(w.T)
+		away := configMap("away")
+		away["metadata"].(clustertest.Object)["namespace"] = "quay"
+		w.server.Apply(configMaps, away)
+		w.server.Apply(configMaps, configMap("boat"))
+		w.watch(col(configMaps))
+		w.up()
+		dock := col(configMaps)
+		dock.Namespace = "dock"
+		w.watch(dock)
+		w.manager.Trigger(key, TriggerRuleChange)
+		w.pass(3 * time.Second)
+		g.Expect(w.status().Running).To(Equal("True"))
+		g.Expect(w.sink.names()).To(Equal([]string{"away", "boat"}), "kept under OnEvent")
+		w.sink.take()
+		w.server.Apply(configMaps, configMap("boat", "a", "1"))
+		w.server.Delete(configMaps, "quay", "away")
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"UPDATE boat"}), "the second goes on, and quay is nobody's any more")
+		g.Expect(w.sink.names()).To(Equal([]string{"away", "boat"}))
+	})
+}
+
 func TestClausesHaveTheirOwnOperations(t *testing.T) {
 	bubble(t, []change.Type{configMaps}, func(w *world) {
 		g := NewWithT(w.T)

@@ -300,6 +300,7 @@ func TestCaseW02_EndBookmarkNeverArrives(t *testing.T) {
 			}
 			return hang(r)
 		},
+		"c 400": refuseWith(400, "BadRequest", "unknown parameter sendInitialEvents"),
 		"c 422": refuseWith(422, "Invalid", "sendInitialEvents: Forbidden"),
 		"d unmarked bookmark": func(rw http.ResponseWriter, r *http.Request) bool {
 			clustertest.Send(rw, "ADDED", object(boats, configMap("skiff"), 101))
@@ -723,11 +724,16 @@ func TestCaseW05_PermissionRemovedWhileRunning(t *testing.T) {
 		g.Expect(w.sink.names()).To(Equal([]string{"boat"}), "403 is not absence")
 		st := w.status()
 		g.Expect([]any{st.Reason, st.Ready}).To(Equal([]any{ReasonWatchNotPermitted, 1}))
+		g.Expect(st.Message).To(ContainSubstring(`cannot watch resource "configmaps"`), "verb and resource")
+		w.sink.take()
+		w.server.Apply(services, configMap("pier"))
+		w.pass(time.Second)
+		g.Expect(w.sink.take()).To(Equal([]string{"CREATE pier"}), "other types go on")
 		w.server.Delete(configMaps, "dock", "boat")
 		w.server.Intercept(nil)
 		w.pass(time.Minute + time.Second)
 		g.Expect(w.status().Running).To(Equal("True"))
-		g.Expect(w.sink.names()).To(BeEmpty(), "the deletion is seen once reading is allowed again")
+		g.Expect(w.sink.names()).To(Equal([]string{"pier"}), "the deletion is seen once reading is allowed again")
 	})
 }
 

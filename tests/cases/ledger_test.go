@@ -28,10 +28,7 @@ type notServed string
 var caseExceptions = map[string]any{
 	"A01": noAttribution, "A04": noAttribution, "A05": noAttribution,
 	"A06": noAttribution, "A08": noAttribution, "A09": noAttribution,
-	"U04": elsewhere("internal/rules TestUnresolvedNames"),
 	"U07": notServed("nothing asks an applier in this version: FluxTrigger and ArgoCDTrigger have no controller"),
-	// What is not selected is left out by the API server and never reaches the process.
-	"W06": elsewhere("internal/watch TestScenario25_SelectorByTheServer"),
 }
 
 const noAttribution = notServed("this version knows no author: there is no audit ingress and no attribution")

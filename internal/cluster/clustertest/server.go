@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
@@ -40,6 +41,7 @@ type Server struct {
 	moved   chan struct{}
 	closing chan struct{}
 	calls   []url.URL
+	sent    atomic.Int64
 	// intercept may answer a request itself; true means it did.
 	intercept func(w http.ResponseWriter, r *http.Request) bool
 }
@@ -112,6 +114,23 @@ func (s *Server) Calls(having ...string) []string {
 	return out
 }
 
+// Sent counts the bytes of all answers so far, without those of interceptors.
+func (s *Server) Sent() int64 { return s.sent.Load() }
+
+// counted counts what is written through it.
+type counted struct {
+	http.ResponseWriter
+	sent *atomic.Int64
+}
+
+func (c counted) Write(b []byte) (int, error) {
+	c.sent.Add(int64(len(b)))
+	return c.ResponseWriter.Write(b)
+}
+
+// Flush implements http.Flusher.
+func (c counted) Flush() { flush(c.ResponseWriter) }
+
 // EndWatches closes every open watch in order, as a server does after a while.
 func (s *Server) EndWatches() {
 	s.mu.Lock()
@@ -181,6 +200,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f != nil && f(w, r) {
 		return
 	}
+	w = counted{w, &s.sent}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case r.URL.Path == "/api":

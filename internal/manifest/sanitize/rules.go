@@ -34,7 +34,8 @@ type Rule struct {
 	FieldManagers []string
 }
 
-// GroupResource is a type in any version. Resource is the plural.
+// GroupResource is a type in any version. Resource is the plural; the kind, which is the singular, means the same. The
+// case of letters does not matter: a rule that is meant to leave something out must not fail for how its name is written.
 type GroupResource struct{ Group, Resource string }
 
 // The default rules (decisions 70). Those up to ServiceAccountTokens and HelmReleaseSecrets skip objects, the others
@@ -144,7 +145,7 @@ func (r rule) skips() bool { return len(r.FieldPaths)+len(r.FieldManagers) == 0 
 // matches reports whether the rule speaks of an object.
 func (r rule) matches(w *work) bool {
 	resource := len(r.Resources) == 0 || slices.ContainsFunc(r.Resources, func(g GroupResource) bool {
-		return g.Group == w.t.Group && strings.EqualFold(g.Resource, w.t.Resource)
+		return g.Group == w.t.Group && (strings.EqualFold(g.Resource, w.t.Resource) || strings.EqualFold(g.Resource, w.t.Kind))
 	})
 	return resource && (len(r.Names) == 0 || slices.ContainsFunc(r.Names, func(n string) bool {
 		ok, err := path.Match(n, w.name)

@@ -183,3 +183,26 @@ func must(g Gomega, c Config) *Sanitizer {
 	g.Expect(err).NotTo(HaveOccurred())
 	return s
 }
+
+// TestCaseU04: an exclusion excludes however its type is spelled, and never the twin of another group.
+func TestCaseU04_ExclusionsInEverySpelling(t *testing.T) {
+	ingress := change.Type{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress", Resource: "ingresses", Namespaced: true}
+	twin := change.Type{Group: "extensions", Version: "v1beta1", Kind: "Ingress", Resource: "ingresses", Namespaced: true}
+	for _, spelling := range []string{"ingresses", "Ingresses", "INGRESSES", "ingress", "Ingress"} {
+		t.Run(spelling, func(t *testing.T) {
+			g := NewWithT(t)
+			s, err := New(Config{Rules: []Rule{{
+				Name: "scratch", Resources: []GroupResource{{Group: "networking.k8s.io", Resource: spelling}}, Names: []string{"tmp-*"},
+			}}})
+			g.Expect(err).NotTo(HaveOccurred())
+			protected := func(typ change.Type, name string) string {
+				o, err := s.Object([]byte(`{"apiVersion":"`+typ.APIVersion()+`","kind":"Ingress","metadata":{"name":"`+name+`","namespace":"dock"}}`), typ)
+				g.Expect(err).NotTo(HaveOccurred())
+				return o.Item.Protected
+			}
+			g.Expect(protected(ingress, "tmp-1")).To(Equal("scratch"))
+			g.Expect(protected(ingress, "kept")).To(BeEmpty())
+			g.Expect(protected(twin, "tmp-1")).To(BeEmpty())
+		})
+	}
+}
