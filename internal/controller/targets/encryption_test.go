@@ -32,6 +32,8 @@ type vault struct {
 	mu    sync.Mutex
 	reads int
 	fail  error
+	// then runs once, behind the first read: somebody else is faster.
+	then func(client.WithWatch)
 }
 
 func newVault(t *testing.T, additional []string, secrets ...client.Object) *vault {
@@ -49,7 +51,12 @@ func newVault(t *testing.T, additional []string, secrets ...client.Object) *vaul
 			if v.reads++; v.fail != nil {
 				return v.fail
 			}
-			return c.Get(ctx, key, o, opts...)
+			err := c.Get(ctx, key, o, opts...)
+			if then := v.then; then != nil {
+				v.then = nil
+				then(c)
+			}
+			return err
 		},
 	}).Build()
 	v.Encryptions = NewEncryptions(EncryptionOptions{Secrets: v.Client, Writer: v.Client, Additional: additional, OperatorNamespace: "system"})
@@ -153,6 +160,43 @@ func TestScenario54_AGeneratedAgeKeyOutlivesItsTarget(t *testing.T) {
 		g.Expect(second.SOPSConfig).To(Equal(first.SOPSConfig), "the same recipient")
 		g.Expect(v.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "keys"}, s)).To(Succeed())
 		g.Expect(s.ResourceVersion).To(Equal(version))
+	}
+}
+
+// TestScenario67OfGitWriter_TheWinnersKeyIsUsed: a Secret or an entry that somebody else writes between our read and our
+// write is never replaced.
+func TestScenario67OfGitWriter_TheWinnersKeyIsUsed(t *testing.T) {
+	generate := func(e *v1alpha3.Encryption) { e.Age.Recipients.GenerateWhenMissing = true }
+	for name, c := range map[string]struct {
+		existing []client.Object
+		wins     func(context.Context, client.WithWatch) error
+	}{
+		"creates the Secret": {nil, func(ctx context.Context, c client.WithWatch) error {
+			return c.Create(ctx, keySecret("winner.agekey", identity))
+		}},
+		"adds an entry": {[]client.Object{keySecret("other", "thing")}, func(ctx context.Context, c client.WithWatch) error {
+			s := &corev1.Secret{}
+			if err := c.Get(ctx, client.ObjectKey{Namespace: "shop", Name: "keys"}, s); err != nil {
+				return err
+			}
+			s.Data["winner.agekey"] = []byte(identity)
+			return c.Update(ctx, s)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := newVault(t, nil, c.existing...)
+			v.then = func(w client.WithWatch) { g.Expect(c.wins(t.Context(), w)).To(Succeed()) }
+			got, err := v.Encryption(t.Context(), sealed(generate))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(v.then).To(BeNil(), "the other one was faster")
+			g.Expect(got.Ready).To(BeTrue(), got.Message)
+			g.Expect(string(got.SOPSConfig)).To(And(ContainSubstring(recipient), Not(ContainSubstring(","))))
+			s := &corev1.Secret{}
+			g.Expect(v.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "keys"}, s)).To(Succeed())
+			g.Expect(s.Data).To(HaveKeyWithValue("winner.agekey", []byte(identity)))
+			g.Expect(s.Data).To(HaveLen(1+len(c.existing)), "no second key")
+		})
 	}
 }
 
