@@ -66,21 +66,25 @@ func TestScenario58_PendingGateHoldsEditsWithTheirAuthors(t *testing.T) {
 	b.Expect(drops(b)).To(BeEmpty())
 }
 
-func TestHeldEditsOfAnotherCellAreCommittedInOrder(t *testing.T) {
+func TestScenario58_HeldEditsOfAnotherCellAreCommittedInOrder(t *testing.T) {
 	b := newBed(t)
 	k := b.target("a", gated)
 	b.verify(k, core.GateClean, cm)
 	b.edit(k, alice, "x", "1")
 	b.edit(k, bob, "x", "2")
+	b.idle()
+	b.Expect(b.ts(k).Held).To(Equal(2))
 	b.verify(k, core.GateClean, deploy)
 	b.wait(5 * time.Second)
-	var by []string
+	b.run()
+	var by []change.Author
 	for _, w := range all[core.Write](b) {
 		if w.Work.Kind == core.KindWindow {
-			by = append(by, w.Work.Author.Username)
+			by = append(by, w.Work.Author)
 		}
 	}
-	b.Expect(by).To(Equal([]string{"alice", "bob"}))
+	b.Expect(by).To(Equal([]change.Author{alice, bob}))
+	b.Expect(b.observed(core.ObservedCommit)).To(HaveLen(2), "both are published")
 }
 
 func TestHeldDeleteOfAnAbsentObjectSurvivesTheSnapshot(t *testing.T) {
