@@ -55,6 +55,21 @@ func TestCaseE06_CreationRules(t *testing.T) {
 	r.RulesPath = "clusters/.sops.yaml"
 	b.g.Expect(string(b.seal(r).Document)).To(ContainSubstring("encrypted_regex: ^(data|prod)$"), "seen from clusters/ it is")
 
+	// Where the repository's rules supply the recipients: the first match's key and no other.
+	p, d := newIdentity(), newIdentity()
+	own := b.options
+	b.options.UseRepositoryRules, b.options.Keys = true, encryption.Keys{}
+	two := "creation_rules:\n  - path_regex: ^prod/.*\n    age: " + p.Recipient().String() + "\n  - age: " + d.Recipient().String() + "\n"
+	for path, want := range map[string][2]string{
+		"prod/x.sops.yaml": {p.Recipient().String(), d.Recipient().String()}, "dev/x.sops.yaml": {d.Recipient().String(), p.Recipient().String()},
+	} {
+		r = rules(two)
+		r.Path = path
+		b.restart()
+		b.g.Expect(string(b.seal(r).Document)).To(And(ContainSubstring(want[0]), Not(ContainSubstring(want[1]))), path)
+	}
+	b.options = own
+
 	r = rules(prod)
 	r.Path = "dev/x.sops.yaml"
 	b.g.Expect(b.refused(r)).To(And(ContainSubstring("no creation rule of .sops.yaml matches dev/x.sops.yaml"), ContainSubstring("path_regex")))

@@ -198,6 +198,42 @@ func TestCaseE08_NoValueInTheRepository(t *testing.T) {
 	f.noLeak(pw, token, label, custom, next)
 }
 
+// E04 in a folder: a file of several encrypted Secrets stays as it is, with a reason that names it; a new Secret gets a
+// file of its own, also where its placement leads to a file that is there.
+func TestCaseE04_NothingIsAppendedToAnEncryptedFile(t *testing.T) {
+	f := newFolder(t, nil)
+	doc := func(name string) string {
+		r := f.request(nil, pair, func(o map[string]any) {
+			o["metadata"] = map[string]any{"name": name, "namespace": "shop"}
+		})
+		r.Object.Namespace, r.Object.Name = "shop", name
+		return string(f.seal(r).Document)
+	}
+	two := doc("one") + "---\n" + doc("two")
+	f.files["apps/secret.sops.yaml"] = manifest.File{Content: []byte(two)}
+	f.commit("two in one file")
+	res := f.event(liveSecret("one", map[string]string{"a": "changed-value"}), liveSecret("three", map[string]string{"a": "third-value"}))
+	f.g.Expect(string(f.files["apps/secret.sops.yaml"].Content)).To(Equal(two))
+	outcomes := map[string]string{}
+	for _, o := range res.Report.Objects {
+		outcomes[o.Object.Name] = string(o.Outcome)
+		if o.Outcome == plan.Refused {
+			f.g.Expect(o.Message).NotTo(BeEmpty())
+			f.g.Expect(o.Path + " " + o.Message).To(ContainSubstring("apps/secret.sops.yaml"))
+		}
+	}
+	f.g.Expect(outcomes).To(Equal(map[string]string{"one": "Refused", "three": "Created"}))
+	holding := 0
+	for name, file := range f.files {
+		f.g.Expect(string(file.Content)).NotTo(ContainSubstring("third-value"), name)
+		if strings.Contains(string(file.Content), "name: three") {
+			holding++
+			f.g.Expect(strings.Count(string(file.Content), "\nkind: Secret\n")).To(Equal(1), name)
+		}
+	}
+	f.g.Expect(holding).To(Equal(1))
+}
+
 // G19 on this side: tokens that a host's push protection looks for are not there to be found.
 func TestCaseG19_NothingToScanFor(t *testing.T) {
 	f := newFolder(t, nil)

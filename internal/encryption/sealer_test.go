@@ -92,6 +92,40 @@ func TestCaseE01_UnchangedAndReordered(t *testing.T) {
 	b.g.Expect(b.seal(b.request(again.Document, changed)).Outcome).To(Equal(plan.SealUnchanged))
 }
 
+// E01: keys in the order b, a, c, as a person encrypted them: that order stays, and the command reads every version.
+func TestCaseE01_OrderOfKeysStays(t *testing.T) {
+	b := newBench(t)
+	enc := func(k string) string { return base64.StdEncoding.EncodeToString([]byte(pair[k])) }
+	doc := b.encryptWith("creation_rules:\n  - encrypted_regex: ^(data|stringData)$\n    age: "+b.identity.Recipient().String()+"\n",
+		"apiVersion: v1\nkind: Secret\nmetadata:\n    name: db\n    namespace: app\n    labels:\n        app: db\ntype: Opaque\ndata:\n    b: "+
+			enc("b")+"\n    a: "+enc("a")+"\n    c: "+enc("c")+"\n")
+	order := func(doc []byte) []string {
+		return regexp.MustCompile(`(?m)^ +([abc]): ENC`).FindAllString(string(doc), -1)
+	}
+	want := []string{"    b: ENC", "    a: ENC", "    c: ENC"}
+	b.g.Expect(order(doc)).To(Equal(want), "the premise")
+	for range 3 {
+		b.restart()
+		b.g.Expect(b.seal(b.request(doc, pair)).Outcome).To(Equal(plan.SealUnchanged))
+	}
+	for i := range 3 {
+		data := map[string]string{"a": fmt.Sprintf("edited-value-%d", i), "b": pair["b"], "c": pair["c"]}
+		r := b.request(doc, data)
+		next := b.seal(r).Document
+		if added, removed := changedLines(doc, next); i > 0 { // the first edit ends the data key of somebody else
+			b.g.Expect(keysOf(added)).To(Equal([]string{"a", "lastmodified", "mac"}))
+			b.g.Expect(keysOf(removed)).To(Equal([]string{"a", "lastmodified", "mac"}))
+		}
+		b.g.Expect(order(next)).To(Equal(want))
+		b.holds(next, r)
+		dir := t.TempDir()
+		b.g.Expect(os.WriteFile(filepath.Join(dir, "db.sops.yaml"), next, 0o600)).To(Succeed())
+		_, err := b.command(dir, b.identity, "decrypt", "db.sops.yaml")
+		b.g.Expect(err).NotTo(HaveOccurred())
+		doc = next
+	}
+}
+
 // A Secret edited 100 times in unrelated keys gives 100 diffs of one value each, and every version opens.
 func TestHundredEdits(t *testing.T) {
 	b := newBench(t)

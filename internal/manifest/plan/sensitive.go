@@ -37,6 +37,12 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 			"merged into an encrypted document; take the patch away")
 		return nil, nil //nolint:nilnil // refused
 	}
+	if d.Encrypted && p.Encrypted(d.Path) > 1 {
+		// SOPS reads such a file as one whole with one MAC: a document written alone would end it for every reader.
+		p.refused(s, ReasonNotEditable, d.Path+": it holds several encrypted documents, which cannot be written one by one; "+
+			"give each a file of its own")
+		return nil, nil //nolint:nilnil // refused
+	}
 	if !d.Encrypted && p.Documents(d.Path) > 1 {
 		return &creation{subject: s, sensitive: true, labels: p.labels(s.live), moved: d}, nil
 	}

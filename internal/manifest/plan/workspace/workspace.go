@@ -162,13 +162,22 @@ func (w *Workspace) InFolder(name string) string {
 
 // Documents counts the documents of a file that say something.
 func (w *Workspace) Documents(name string) int {
+	return w.count(name, func(d *inventory.Document) bool { return d.Content != inventory.Empty })
+}
+
+// Encrypted counts the encrypted documents of a file.
+func (w *Workspace) Encrypted(name string) int {
+	return w.count(name, func(d *inventory.Document) bool { return d.Encrypted })
+}
+
+func (w *Workspace) count(name string, matches func(*inventory.Document) bool) int {
 	f := w.Folder.File(name)
 	if f == nil {
 		return 0
 	}
 	n := 0
 	for i := range f.Documents {
-		if f.Documents[i].Content != inventory.Empty {
+		if matches(&f.Documents[i]) {
 			n++
 		}
 	}
