@@ -39,7 +39,8 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 	}
 	if d.Encrypted && p.Encrypted(d.Path) > 1 {
 		// SOPS reads such a file as one whole with one MAC: a document written alone would end it for every reader.
-		p.refused(s, ReasonNotEditable, d.Path+": it holds several encrypted documents, which cannot be written one by one; "+
+		s.report.Encryption = "failed"
+		p.refused(s, ReasonSealFailed, d.Path+": it holds several encrypted documents, which cannot be written one by one; "+
 			"give each a file of its own")
 		return nil, nil //nolint:nilnil // refused
 	}
