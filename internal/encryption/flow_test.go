@@ -96,6 +96,11 @@ func (f *folder) commit(message string) {
 // event brings live objects, as the API server has them, through sanitizer, plan and encryption into a commit.
 func (f *folder) event(objects ...map[string]any) *plan.Result {
 	f.t.Helper()
+	return f.change(change.Update, objects...)
+}
+
+func (f *folder) change(op change.Operation, objects ...map[string]any) *plan.Result {
+	f.t.Helper()
 	s, err := sanitize.New(f.ignore)
 	f.g.Expect(err).NotTo(HaveOccurred())
 	var batch plan.Batch
@@ -112,7 +117,7 @@ func (f *folder) event(objects ...map[string]any) *plan.Result {
 		}
 		item, err := s.Object(raw, typ)
 		f.g.Expect(err).NotTo(HaveOccurred())
-		batch.Changes = append(batch.Changes, change.Change{Operation: change.Update, Item: item.Item})
+		batch.Changes = append(batch.Changes, change.Change{Operation: op, Item: item.Item})
 	}
 	res, err := plan.Plan(context.Background(), plan.Request{
 		Tree: manifest.NewMemTree(f.files), Path: "apps", Kinds: coreKinds{}, Batch: batch, Sealer: f.sealer(),
@@ -232,6 +237,13 @@ func TestCaseE04_NothingIsAppendedToAnEncryptedFile(t *testing.T) {
 		}
 	}
 	f.g.Expect(holding).To(Equal(1))
+
+	// Taking one away would leave the other with a MAC of both.
+	res = f.change(change.Delete, liveSecret("two", nil))
+	f.g.Expect(string(f.files["apps/secret.sops.yaml"].Content)).To(Equal(two))
+	f.g.Expect(res.Report.Objects).To(HaveLen(1))
+	f.g.Expect(res.Report.Objects[0].Outcome).To(Equal(plan.Refused))
+	f.g.Expect(res.Report.Objects[0].Message).To(ContainSubstring("apps/secret.sops.yaml: it holds several encrypted documents"))
 }
 
 // G19 on this side: tokens that a host's push protection looks for are not there to be found.

@@ -114,6 +114,9 @@ func (p remover) sweepOne(d *inventory.Document, id change.ObjectID, t change.Ty
 
 // take removes a document, its file when it was the last one, and then the file's entries in the kustomizations.
 func (p remover) take(s *subject, d *inventory.Document) error {
+	if p.oneOfSeveral(s, d) {
+		return nil
+	}
 	for _, h := range p.kust.hits(s.id, s.item.Type) {
 		if h.object.Origin != d.Path {
 			continue

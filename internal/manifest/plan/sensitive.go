@@ -37,11 +37,7 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 			"merged into an encrypted document; take the patch away")
 		return nil, nil //nolint:nilnil // refused
 	}
-	if d.Encrypted && p.Encrypted(d.Path) > 1 {
-		// SOPS reads such a file as one whole with one MAC: a document written alone would end it for every reader.
-		s.report.Encryption = "failed"
-		p.refused(s, ReasonSealFailed, d.Path+": it holds several encrypted documents, which cannot be written one by one; "+
-			"give each a file of its own")
+	if p.oneOfSeveral(s, d) {
 		return nil, nil //nolint:nilnil // refused
 	}
 	if !d.Encrypted && p.Documents(d.Path) > 1 {
@@ -79,6 +75,18 @@ func (p sealing) reseal(ctx context.Context, s *subject, d *inventory.Document) 
 	}
 	p.done(s, Updated, sealed)
 	return nil, nil //nolint:nilnil // nothing to create
+}
+
+// oneOfSeveral refuses to write or take away one of several encrypted documents of a file. SOPS reads such a file as one
+// whole with one MAC, so that what is left would be unreadable for every reader (case E04).
+func (p *planner) oneOfSeveral(s *subject, d *inventory.Document) bool {
+	if !d.Encrypted || p.Encrypted(d.Path) < 2 {
+		return false
+	}
+	s.report.Encryption = "failed"
+	p.refused(s, ReasonSealFailed, d.Path+": it holds several encrypted documents, which cannot be written or taken away one "+
+		"by one; give each a file of its own")
+	return true
 }
 
 // seal encrypts one object for a path. Nil without an error means that the object was refused.
