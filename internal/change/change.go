@@ -24,6 +24,9 @@ type Mask struct {
 	// IfPresent lists paths whose desired value counts only where the document in Git already has the path, such as an
 	// allocated clusterIP. Desired holds them.
 	IfPresent []string
+	// Unsure lists paths that count although nothing tells whether somebody chose the value or the system allocated it.
+	// Only reports say so; no decision depends on it.
+	Unsure []string `json:"-"`
 }
 
 // Empty reports whether the mask says nothing.

@@ -527,7 +527,7 @@ func TestEightReplaysAtOnce(t *testing.T) {
 		var at, most atomic.Int32
 		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
 			most.Store(max(most.Load(), at.Add(1)))
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // fake time: the bubble's clock
 			at.Add(-1)
 			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(types[0], 5))
 			return hang(r)

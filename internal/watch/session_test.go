@@ -90,7 +90,7 @@ func TestScenario42_NoSweepBeforeTheEndBookmark(t *testing.T) {
 		w.server.Intercept(onReplay(func(rw http.ResponseWriter, r *http.Request) bool {
 			clustertest.Send(rw, "ADDED", object(configMaps, configMap("boat"), 5))
 			clustertest.Send(rw, "BOOKMARK", clustertest.PlainBookmark(configMaps, 6))
-			time.Sleep(20 * time.Second)
+			time.Sleep(20 * time.Second) // fake time: the bubble's clock
 			finish.Store(true)
 			clustertest.Send(rw, "BOOKMARK", clustertest.EndBookmark(configMaps, 7))
 			return hang(r)
@@ -296,7 +296,7 @@ func TestCaseW02_EndBookmarkNeverArrives(t *testing.T) {
 		"b ignores the option and sends new events only": func(rw http.ResponseWriter, r *http.Request) bool {
 			for i := 0; i < 300 && r.Context().Err() == nil; i++ {
 				clustertest.Send(rw, "MODIFIED", object(boats, configMap("skiff", "n", strconv.Itoa(i)), 101))
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // fake time: the bubble's clock
 			}
 			return hang(r)
 		},
@@ -306,13 +306,13 @@ func TestCaseW02_EndBookmarkNeverArrives(t *testing.T) {
 			clustertest.Send(rw, "ADDED", object(boats, configMap("skiff"), 101))
 			for r.Context().Err() == nil {
 				clustertest.Send(rw, "BOOKMARK", clustertest.PlainBookmark(boats, 102))
-				time.Sleep(5 * time.Second)
+				time.Sleep(5 * time.Second) // fake time: the bubble's clock
 			}
 			return true
 		},
 		"e closes after 5 s": func(rw http.ResponseWriter, _ *http.Request) bool {
 			clustertest.Send(rw, "ADDED", object(boats, configMap("skiff"), 101))
-			time.Sleep(5 * time.Second)
+			time.Sleep(5 * time.Second) // fake time: the bubble's clock
 			return true
 		},
 	}
@@ -496,7 +496,7 @@ func TestStreamsThatAreCutAgainAndAgainStayReady(t *testing.T) {
 		w.up()
 		w.server.Intercept(onWatch(func(rw http.ResponseWriter, _ *http.Request) bool {
 			rw.WriteHeader(http.StatusOK)
-			time.Sleep(20 * time.Second)
+			time.Sleep(20 * time.Second) // fake time: the bubble's clock
 			panic(clustertest.ErrAbort)
 		}))
 		w.server.EndWatches()
@@ -523,7 +523,7 @@ func TestBlockedStreamsStaySo(t *testing.T) {
 				g := NewWithT(w.T)
 				w.server.Intercept(onWatch(func(rw http.ResponseWriter, r *http.Request) bool {
 					// An answer that takes its time, so that no state in between goes by unseen.
-					time.Sleep(time.Second)
+					time.Sleep(time.Second) // fake time: the bubble's clock
 					return refusal(rw, r)
 				}))
 				w.watch(col(configMaps))

@@ -75,7 +75,7 @@ func bubble(t *testing.T, types []change.Type, f func(w *world)) {
 			cancel()
 			<-ended
 			// Handlers of the server that sleep notice that their client is gone.
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute) // fake time: the bubble's clock
 		}()
 		f(w)
 	})

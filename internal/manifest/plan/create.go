@@ -226,6 +226,9 @@ func (p creator) createOne(ctx context.Context, c *creation, shared bool) (bool,
 	if c.moved != nil {
 		p.done(s, Updated, sealed)
 	} else {
+		for _, path := range s.item.Mask.Unsure {
+			s.report.Notes = append(s.report.Notes, path+" is kept: nothing tells whether somebody chose the value or the cluster allocated it")
+		}
 		p.done(s, Created, sealed)
 	}
 	return true, nil

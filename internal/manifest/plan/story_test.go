@@ -418,7 +418,7 @@ func (s *story) live(t *testing.T, prefix string) []change.Item {
 	return out
 }
 
-// items turns YAML documents into sanitized items. A comment "# mask: /pointer" in a document is its mask, and
+// items turns YAML documents into sanitized items. Comments "# mask: /pointer" and "# unsure: /pointer" are its mask, and
 // "# protected: rule" makes it an item without content.
 func items(t *testing.T, b []byte) []change.Item {
 	t.Helper()
@@ -450,6 +450,9 @@ func items(t *testing.T, b []byte) []change.Item {
 		for line := range strings.Lines(string(body)) {
 			if m, ok := strings.CutPrefix(strings.TrimSpace(line), "# mask: "); ok {
 				it.Mask.Keep = append(it.Mask.Keep, m)
+			}
+			if m, ok := strings.CutPrefix(strings.TrimSpace(line), "# unsure: "); ok {
+				it.Mask.Unsure = append(it.Mask.Unsure, m)
 			}
 			if m, ok := strings.CutPrefix(strings.TrimSpace(line), "# protected: "); ok {
 				it.Protected, it.Desired = m, nil

@@ -73,12 +73,21 @@ func (w *work) service() {
 	}
 	// A port is often known outside the cluster: in doubt it stays.
 	w.reserve(w.content(true, "spec", "healthCheckNodePort"), "spec", "healthCheckNodePort")
+	w.doubt("spec", "healthCheckNodePort")
 	ports, _ := spec["ports"].([]any)
 	for i, p := range ports {
 		port, _ := p.(map[string]any)
 		if _, has := port["nodePort"]; has && !w.nodePort(port) {
 			w.mask.ifPresent = append(w.mask.ifPresent, pointer("spec", "ports", strconv.Itoa(i), "nodePort"))
 		}
+		w.doubt("spec", "ports", strconv.Itoa(i), "nodePort")
+	}
+}
+
+// doubt notes a value of a live object that stays although nothing tells who set it.
+func (w *work) doubt(path ...string) {
+	if p := pointer(path...); w.facts.live && !w.own.evidence() && exists(w.obj, p) {
+		w.mask.unsure = append(w.mask.unsure, p)
 	}
 }
 

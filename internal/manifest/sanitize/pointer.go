@@ -12,7 +12,7 @@ import (
 )
 
 // paths collects a mask. Its JSON pointers go into the document as it is written.
-type paths struct{ keep, ifPresent []string }
+type paths struct{ keep, ifPresent, unsure []string }
 
 // settled returns the mask sorted and without doubles.
 func (p paths) settled() change.Mask {
@@ -20,7 +20,7 @@ func (p paths) settled() change.Mask {
 		slices.Sort(s)
 		return slices.Compact(s)
 	}
-	return change.Mask{Keep: tidy(p.keep), IfPresent: tidy(p.ifPresent)}
+	return change.Mask{Keep: tidy(p.keep), IfPresent: tidy(p.ifPresent), Unsure: tidy(p.unsure)}
 }
 
 var (

@@ -22,7 +22,7 @@ import (
 //	<story>/type          "group/version Kind plural"; optional, guessed from the object
 //	<story>/config.yaml   the noise rules of the GitTarget; optional
 //	<story>/new.yaml      the document of a new file
-//	<story>/mask          lines "keep /pointer" and "if-present /pointer"; absent means an empty mask
+//	<story>/mask          lines "keep /pointer", "if-present /pointer" and "unsure /pointer"; absent means an empty mask
 //	<story>/rules         the noise rules that took part, one a line
 //	<story>/protected     the rule that skips the object; instead of new.yaml
 //	<story>/owners        appliers, as "Kind namespace/name"
@@ -104,6 +104,9 @@ func maskText(m change.Mask) []string {
 	}
 	for _, p := range m.IfPresent {
 		out = append(out, "if-present "+p)
+	}
+	for _, p := range m.Unsure {
+		out = append(out, "unsure "+p)
 	}
 	return out
 }
